@@ -26,6 +26,10 @@ add = typer.Typer(help="Declare a source in KB_INTAKE, take it in, and ingest it
 intake.add_typer(add, name="add")
 
 Names = Annotated[list[str] | None, typer.Argument(metavar="[NAME]...", help="Only these sources; default: all.")]
+Name = Annotated[str, typer.Option(help="Its articles' ids begin with it; default: from the path.")]
+Url = Annotated[str, typer.Option(help="Where the same tree is published; citations lead there.")]
+Readers = Annotated[list[str] | None, typer.Option(help="User or group that may read the articles; can be repeated.")]
+Exclude = Annotated[list[str] | None, typer.Option(metavar="PATTERN", help="Leave these paths out; can be repeated.")]
 Ingest = Annotated[
     bool,
     typer.Option("--ingest/--no-ingest", help="Ingest the articles now, or leave it to kb ingest and the sensor."),
@@ -36,26 +40,43 @@ _MOST_REASONS = 10
 @add.command("folder")
 def add_folder(
     path: Annotated[Path, typer.Argument(metavar="PATH", help="A folder of pages and documents, or a ZIP of one.")],
-    name: Annotated[str, typer.Option(help="Its articles' ids begin with it; default: from the path.")] = "",
-    url: Annotated[str, typer.Option(help="Where the same tree is published; citations lead there.")] = "",
-    reader: Annotated[
-        list[str] | None, typer.Option(help="User or group that may read the articles; can be repeated.")
-    ] = None,
-    exclude: Annotated[
-        list[str] | None, typer.Option(metavar="PATTERN", help="Leave these paths out; can be repeated.")
-    ] = None,
+    name: Name = "",
+    url: Url = "",
+    reader: Readers = None,
+    exclude: Exclude = None,
     ingest: Ingest = True,
     as_json: AsJson = False,
 ) -> None:
     """Take in a tree of pages, documents and pictures: a built manual, a wiki's dump, an export."""
-    settings = load_settings()
-    name = name or name_of(path)
-    values = {"kind": "folder", "path": str(path.expanduser().absolute()), "url": url}
-    lists = {"readers": list(reader or ()), "exclude": list(exclude or ())}
-    given = {key: value for key, value in {**values, **lists}.items() if value}
     if not path.expanduser().exists():
         raise IntakeError(f"there is no folder and no ZIP archive {path}")
-    options = add_source(settings, name, given)
+    given = {"kind": "folder", "path": str(path.expanduser().absolute()), "url": url}
+    lists = {"readers": list(reader or ()), "exclude": list(exclude or ())}
+    _add(name or name_of(path), {**given, **lists}, ingest=ingest, as_json=as_json)
+
+
+@add.command("git")
+def add_git(
+    repository: Annotated[str, typer.Argument(metavar="REPOSITORY", help="Its address, or its folder.")],
+    branch: Annotated[str, typer.Option(help="A branch or tag; default: the repository's own.")] = "HEAD",
+    folder: Annotated[str, typer.Option(help="Only this folder of it: docs")] = "",
+    name: Name = "",
+    url: Url = "",
+    reader: Readers = None,
+    exclude: Exclude = None,
+    ingest: Ingest = True,
+    as_json: AsJson = False,
+) -> None:
+    """Take in the pages, documents and pictures of a repository, as a branch has them."""
+    given = {"kind": "git", "repository": repository, "branch": branch, "folder": folder, "url": url}
+    lists = {"readers": list(reader or ()), "exclude": list(exclude or ())}
+    own = name or name_of(Path(repository.removesuffix(".git").rpartition(":")[2]))
+    _add(own, {**given, **lists}, ingest=ingest, as_json=as_json)
+
+
+def _add(name: str, values: Mapping[str, object], *, ingest: bool, as_json: bool) -> NoReturn:
+    settings = load_settings()
+    options = add_source(settings, name, {key: value for key, value in values.items() if value})
     err.print(f"declared {name} in {settings.intake}", markup=False, soft_wrap=True)
     _run(settings, {name: options}, confirmed=False, ingest=ingest, as_json=as_json)
 

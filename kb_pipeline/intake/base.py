@@ -86,7 +86,6 @@ class Source(ABC):
     ``made_by`` names the code and the options that decide what an item becomes; all are fetched again when it changes.
     """
 
-    kind: ClassVar[str]
     at_once: ClassVar[int] = 4
     """Items that are fetched at the same time."""
 

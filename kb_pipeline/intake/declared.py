@@ -17,6 +17,7 @@ from upath import UPath
 from kb_pipeline.errors import IntakeError
 from kb_pipeline.intake.base import Options, Source
 from kb_pipeline.intake.folder import FolderOptions, FolderSource
+from kb_pipeline.intake.git import GitOptions, GitSource
 from kb_pipeline.settings import Settings
 from kb_pipeline.steps.strict_yaml import line_of, strict_yaml
 from kb_pipeline.store.files import write_bytes
@@ -25,6 +26,7 @@ _LARGEST = 1_000_000
 _NAME = re.compile(r"[a-z0-9](-?[a-z0-9]){0,39}")
 KINDS: Mapping[str, tuple[type[Options], Callable[[str, Any, Settings], Source]]] = {
     "folder": (FolderOptions, FolderSource),
+    "git": (GitOptions, GitSource),
 }
 """What each kind is declared with, and what opens it."""
 

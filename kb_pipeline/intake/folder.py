@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from fnmatch import fnmatchcase
 from functools import lru_cache
 from pathlib import Path
-from typing import ClassVar, Literal
+from typing import Literal
 from urllib.parse import quote, unquote, urlsplit
 
 from pydantic import Field, field_validator
@@ -20,7 +20,7 @@ from kb_pipeline.intake.chapters import ChapteredPage
 from kb_pipeline.intake.page_links import rewrite_markdown, rewrite_page
 from kb_pipeline.intake.pictures import Pictures
 from kb_pipeline.intake.prose import why_no_article
-from kb_pipeline.intake.trees import open_tree
+from kb_pipeline.intake.trees import Tree, open_tree
 from kb_pipeline.intake.web_archive import WebArchive, read_web_archive
 from kb_pipeline.records import HIDDEN
 from kb_pipeline.settings import Settings
@@ -39,22 +39,15 @@ _PAGES_AT_ONCE = 16
 """Pages that are kept cut into chapters."""
 
 
-class FolderOptions(Options):
-    """What ``intake.yaml`` says of a folder."""
+class TreeOptions(Options):
+    """What ``intake.yaml`` says of a tree, wherever it is."""
 
-    kind: Literal["folder"] = "folder"
-    path: Path = Field(description="A folder or a ZIP archive.")
     url: str = Field("", description="Where the same tree is published, so that citations lead there (https://...).")
     include: tuple[str, ...] = Field((), description="Only files whose paths match one of these: guide/*.html")
     exclude: tuple[str, ...] = Field((), description="No files whose paths match one of these.")
     chapters: Literal["", "h1", "h2", "h3"] = Field(
         "", description="Cut each page at its headings down to this level: an article for each chapter."
     )
-
-    @field_validator("path")
-    @classmethod
-    def _is_absolute(cls, value: Path) -> Path:
-        return value.expanduser().absolute()  # runs may start in another folder
 
     @field_validator("url")
     @classmethod
@@ -64,16 +57,26 @@ class FolderOptions(Options):
         return f"{value.rstrip('/')}/" if value else ""
 
 
-class FolderSource(Source):
+class FolderOptions(TreeOptions):
+    """What ``intake.yaml`` says of a folder."""
+
+    kind: Literal["folder"] = "folder"
+    path: Path = Field(description="A folder or a ZIP archive.")
+
+    @field_validator("path")
+    @classmethod
+    def _is_absolute(cls, value: Path) -> Path:
+        return value.expanduser().absolute()  # runs may start in another folder
+
+
+class TreeSource(Source):
     """A tree of pages, documents and pictures."""
 
-    kind: ClassVar[str] = "folder"
-
-    def __init__(self, name: str, options: FolderOptions, settings: Settings) -> None:
+    def __init__(self, name: str, options: TreeOptions, tree: Tree, settings: Settings) -> None:
         # another address or other chapters lead the links of all pages elsewhere
         super().__init__(name, f"folder-1 {fingerprint(options.url, options.chapters)[:12]}")
         self._options, self._largest = options, settings.document_bytes
-        self._tree = open_tree(options.path)
+        self._tree = tree
         self._readers = lru_cache(10_000)(self._readers_in)
         self._chapters = lru_cache(_PAGES_AT_ONCE)(self._chapters_in)
 
@@ -158,7 +161,7 @@ class FolderSource(Source):
         if reason := why_no_article(html):
             return LeftOut(reason)
         addresses = _Addresses(self, name, article_of, anchor)
-        pictures = Pictures(self._tree, addresses.picture, {INDEX_FILE, METADATA_FILE}, archive)
+        pictures = Pictures(self._tree, addresses.picture, archive)
         page = rewrite_page(html, addresses.link, pictures.place)
         files = {INDEX_FILE: page.encode(), **pictures.files}
         return Fetched(INDEX_FILE, files, pictures.parts, archive.link if archive else "")
@@ -170,7 +173,7 @@ class FolderSource(Source):
         except UnicodeDecodeError:
             return Fetched(main, {main: data})  # the conversion says what is wrong with it
         addresses = _Addresses(self, name, article_of)
-        pictures = Pictures(self._tree, addresses.picture, {main, METADATA_FILE})
+        pictures = Pictures(self._tree, addresses.picture)
         written = rewrite_markdown(text, addresses.link, pictures.place)
         return Fetched(main, {main: written.encode(), **pictures.files}, pictures.parts)
 
@@ -217,10 +220,17 @@ class FolderSource(Source):
         return self._tree.version(name) is not None
 
 
+class FolderSource(TreeSource):
+    """A folder or a ZIP."""
+
+    def __init__(self, name: str, options: FolderOptions, settings: Settings) -> None:
+        super().__init__(name, options, open_tree(options.path), settings)
+
+
 class _Addresses:
     """Says where the addresses in one page lead."""
 
-    def __init__(self, source: FolderSource, name: str, article_of: ArticleOf, anchor: str = "") -> None:
+    def __init__(self, source: TreeSource, name: str, article_of: ArticleOf, anchor: str = "") -> None:
         self._source, self._name, self._article_of = source, name, article_of
         self._item = f"{name}#{anchor}" if anchor else name
         self._folder = posixpath.dirname(name)

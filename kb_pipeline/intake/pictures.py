@@ -4,7 +4,7 @@ import base64
 import binascii
 import posixpath
 import re
-from collections.abc import Callable, Collection
+from collections.abc import Callable
 from pathlib import Path
 from urllib.parse import quote, unquote_to_bytes
 
@@ -13,6 +13,8 @@ from kb_pipeline.intake.web_archive import WebArchive
 from kb_pipeline.steps.html.images import Stems
 
 _INSIDE = re.compile(r"data:image/([a-z0-9.+-]{1,20})((?:;[^,;]*)*),", re.IGNORECASE)
+_OF_PICTURES = frozenset(".png .jpg .jpeg .gif .webp .svg .bmp .tif .tiff .ico .avif".split())
+"""Endings that are kept; any other becomes ``.image``, which the conversion reads by its content."""
 _ENDINGS = {"jpeg": ".jpg", "svg+xml": ".svg", "x-icon": ".ico", "vnd.microsoft.icon": ".ico"}
 
 
@@ -23,7 +25,6 @@ class Pictures:
         self,
         tree: Tree,
         find: Callable[[str], str | None],
-        taken: Collection[str],
         archive: WebArchive | None = None,
     ) -> None:
         self.files: dict[str, bytes | Path] = {}
@@ -31,8 +32,6 @@ class Pictures:
         self._tree, self._find, self._archive = tree, find, archive
         self._placed: dict[str, str] = {}
         self._stems = Stems()
-        for name in taken:
-            self._stems.take(name)
 
     def place(self, address: str) -> str | None:
         """The new address of a picture; ``None`` if it is not here."""
@@ -51,7 +50,8 @@ class Pictures:
     def _place(self, key: str, name: str, content: Callable[[], bytes | Path]) -> str | None:
         if key not in self._placed:
             ending = posixpath.splitext(name)[1]
-            file = self._stems.take(name) + (ending if re.fullmatch(r"\.[A-Za-z0-9]{1,8}", ending) else ".image")
+            # so none has the name of the page or of its metadata
+            file = self._stems.take(name) + (ending if ending.lower() in _OF_PICTURES else ".image")
             self.files[file] = content()
             self._placed[key] = file
         return quote(self._placed[key])

@@ -67,8 +67,8 @@ def _why(name: str) -> str:
         return "describes no article that lies beside it; move it to its article, or remove it"
     if ending in PAGES:
         return (
-            f"is a page; put it into a folder of its own as {INDEX_FILE}, with its pictures, or make articles of a whole "
-            "tree of pages: kb intake add folder PATH"
+            f"is a page; put it into a folder of its own as {INDEX_FILE}, with its pictures, or make articles of a "
+            "whole tree of pages: kb intake add folder PATH"
         )
     if ending in _PICTURES:
         return "is a picture; put it into the folder of the article that shows it"

@@ -1,12 +1,14 @@
-"""A tree of pages, and the source that reads it, as a folder and as a ZIP."""
+"""A tree of pages, and the source that reads it: as a folder, as a ZIP, in a repository."""
 
+import subprocess
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from kb_pipeline.intake.folder import FolderOptions, FolderSource
+from kb_pipeline.intake.folder import FolderOptions, FolderSource, TreeSource
+from kb_pipeline.intake.git import GitOptions, GitSource
 from kb_pipeline.settings import Settings
 
 PROSE = "Open the valve slowly, and wait until the gauge shows three bars before you go on."
@@ -34,19 +36,34 @@ class FolderTree:
     def remove(self, name: str) -> None:
         (self.root / name).unlink()
 
-    def source(self, settings: Settings, **options: object) -> FolderSource:
+    def source(self, settings: Settings, **options: object) -> TreeSource:
         return FolderSource("manual", FolderOptions.model_validate({"path": self.path, **options}), settings)
 
 
 class ZipTree(FolderTree):
     """The same in a ZIP."""
 
-    def source(self, settings: Settings, **options: object) -> FolderSource:
+    def source(self, settings: Settings, **options: object) -> TreeSource:
         self.path = self.root.with_suffix(".zip")
         with zipfile.ZipFile(self.path, "w", zipfile.ZIP_DEFLATED) as archive:
             for path in sorted(self.root.rglob("*")):
                 archive.write(path, path.relative_to(self.root))
         return super().source(settings, **options)
+
+
+class GitTree(FolderTree):
+    """The same in a repository."""
+
+    def source(self, settings: Settings, **options: object) -> TreeSource:
+        def git(*arguments: str) -> None:
+            who = ("-c", "user.name=A", "-c", "user.email=a@example.org")
+            subprocess.run(["git", "-C", str(self.root), *who, *arguments], check=True)
+
+        git("init", "--quiet")
+        git("add", "-A")
+        git("commit", "--quiet", "--allow-empty", "-m", "docs")
+        given = {"repository": str(self.root), **options}
+        return GitSource("manual", GitOptions.model_validate(given), settings)
 
 
 @pytest.fixture

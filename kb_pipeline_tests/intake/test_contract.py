@@ -10,9 +10,9 @@ from kb_pipeline.intake.base import Item
 from kb_pipeline.intake.running import preview, run
 from kb_pipeline.settings import Settings
 from kb_pipeline.store.staging import Staging
-from kb_pipeline_tests.intake.conftest import PROSE, FolderTree, ZipTree, page
+from kb_pipeline_tests.intake.conftest import PROSE, FolderTree, GitTree, ZipTree, page
 
-KINDS = {"folder": FolderTree, "zip": ZipTree}
+KINDS = {"folder": FolderTree, "zip": ZipTree, "git": GitTree}
 
 
 @pytest.fixture(params=KINDS)

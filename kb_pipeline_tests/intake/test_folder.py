@@ -44,6 +44,15 @@ def test_shared_pictures_come_with_each_page_that_shows_them(tree: FolderTree, t
     assert 'src="images/lost.png"' in pages["manual-two"]
 
 
+def test_no_picture_takes_the_place_of_the_page_or_its_metadata(tree: FolderTree, taken: Take, staging: Path) -> None:
+    tree.put("x/index.html", b"picture")
+    tree.put("x/metadata.json", b"picture")
+    tree.put("a.html", page(f'<p>{PROSE}</p><img src="x/index.html"><img src="x/metadata.json">'))
+    assert PROSE in taken(exclude=("x/*",))["manual-a"]
+    names = sorted(path.name for path in (staging / "manual-a").iterdir())
+    assert names == [".intake.json", "index.html", "index.image", "metadata.image", "metadata.json"]
+
+
 def test_a_changed_picture_changes_the_articles_that_show_it(
     tree: FolderTree, settings: Settings, staging: Path
 ) -> None:

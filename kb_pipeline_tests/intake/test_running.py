@@ -23,8 +23,6 @@ from kb_pipeline.store.locks import Locks
 class Listed(Source):
     """A source that a test fills: versions by item, and what fetching each does."""
 
-    kind = "listed"
-
     def __init__(self, name: str = "wiki") -> None:
         super().__init__(name, "listed-1")
         self.listing: dict[str, str] = {}
