@@ -17,9 +17,10 @@ from kb_pipeline.cli.publishing import ingest_stale, remove_gone
 from kb_pipeline.errors import IntakeError, KnowledgeBaseError
 from kb_pipeline.intake.base import Options
 from kb_pipeline.intake.declared import add_source, name_of, open_source, read_sources
-from kb_pipeline.intake.running import Taken, preview, run, state_path
+from kb_pipeline.intake.running import Taken, forget, preview, run, state_path
 from kb_pipeline.intake.state import IntakeState
 from kb_pipeline.settings import Settings, load_settings
+from kb_pipeline.wording import counted
 
 intake = typer.Typer(help="Bring what you have: folders of pages and documents become articles.", no_args_is_help=True)
 add = typer.Typer(help="Declare a source in KB_INTAKE, take it in, and ingest its articles.", no_args_is_help=True)
@@ -131,6 +132,23 @@ def status(as_json: AsJson = False) -> None:
         for row in rows:
             _print_reasons(row["refused"])
     sys.exit(1 if any(row["refused"] for row in rows) else 0)
+
+
+@intake.command("forget")
+def forget_(
+    name: Annotated[str, typer.Argument(metavar="NAME", help="A source that KB_INTAKE does not declare any more.")],
+    as_json: AsJson = False,
+) -> None:
+    """Remove the articles of a source that you took out of KB_INTAKE, from the staging folder and from readers."""
+    settings = load_settings()
+    if name in read_sources(settings):
+        raise IntakeError(f"{settings.intake} declares {name}; remove it there first")
+    removed = forget(name, settings)
+    remove_gone(settings, removed)
+    if as_json:
+        print_json({"source": name, "removed": removed})
+    else:
+        err.print(f"removed {counted(len(removed), 'article')} of {escape(name)}: {named(removed, 5)}", soft_wrap=True)
 
 
 def _status_of(settings: Settings, name: str, options: Options) -> dict[str, Any]:

@@ -224,7 +224,23 @@ class FolderSource(TreeSource):
     """A folder or a ZIP."""
 
     def __init__(self, name: str, options: FolderOptions, settings: Settings) -> None:
+        _check_apart(options.path, settings)
         super().__init__(name, options, open_tree(options.path), settings)
+
+
+def _check_apart(path: Path, settings: Settings) -> None:
+    """Refuse a source that holds what is made of it, or is that: each run would take in the articles of the last one.
+
+    Raises:
+        IntakeError: it does, or is.
+    """
+    for name, place in (("KB_STAGING", Path(settings.staging)), ("KB_HOME", settings.home_path)):
+        source, made = path.resolve(), place.resolve()
+        if source.is_relative_to(made) or made.is_relative_to(source):
+            raise IntakeError(
+                f"{path} cannot be a source while {name} is {place}, as one is inside the other; set {name} to another "
+                "folder"
+            )
 
 
 class _Addresses:

@@ -14,6 +14,8 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 
+from upath import UPath
+
 from kb_pipeline.errors import KnowledgeBaseError
 from kb_pipeline.flow.watch import may_be_accident
 from kb_pipeline.intake.base import Fetched, Item, LeftOut, Refused, Source
@@ -24,7 +26,7 @@ from kb_pipeline.records import HIDDEN
 from kb_pipeline.services.retry import after_transient_errors
 from kb_pipeline.settings import Settings
 from kb_pipeline.steps.metadata import METADATA_FILE
-from kb_pipeline.store.files import settle
+from kb_pipeline.store.files import remove_folder, settle
 from kb_pipeline.store.locks import Locks
 from kb_pipeline.wording import counted
 
@@ -122,6 +124,23 @@ def preview(source: Source, settings: Settings) -> Taken:
             intake.remove_gone(number, confirmed=False, really=False)
         intake.taken.seconds = round(time.monotonic() - began, 2)
         return intake.taken
+
+
+def forget(name: str, settings: Settings) -> list[str]:
+    """Remove the articles of a source that is not declared any more, and what is known of it; returns their ids.
+
+    Raises:
+        StorageError: something cannot be removed.
+    """
+    with Locks(settings.home_path / "locks" / "intake").hold(["intake"]):
+        folders = ArticleFolders(name, settings)
+        folders.prepare()
+        removed = [article_id for article_id, _ in list(folders.own()) if folders.remove(article_id)]
+        kept = settings.home_path / "intake"
+        for suffix in ("", "-shm", "-wal"):
+            (kept / f"{name}.sqlite{suffix}").unlink(missing_ok=True)
+        remove_folder(UPath(kept / f"{name}.git"))
+        return removed
 
 
 @contextmanager

@@ -7,6 +7,7 @@ import pytest
 
 from kb_pipeline.settings import Settings
 from kb_pipeline_tests.cli.conftest import Run
+from kb_pipeline_tests.conftest import Article
 from kb_pipeline_tests.intake.conftest import PROSE, page
 from kb_pipeline_tests.pictures import screenshot
 
@@ -54,6 +55,27 @@ def test_without_ingesting_only_the_staging_folder_changes(run: Run, manual: Pat
     assert sorted(path.name for path in Path(settings.staging).iterdir()) == ["pumps-pump", "pumps-valve"]
     assert '"ops"' in (Path(settings.staging) / "pumps-pump" / "metadata.json").read_text()
     assert "pumps" in run("intake", "status").out
+
+
+def test_a_source_that_is_not_declared_any_more_can_be_forgotten(
+    run: Run, manual: Path, tmp_path: Path, settings: Settings
+) -> None:
+    run("intake", "add", "folder", str(manual))
+    assert "remove it there first" in run("intake", "forget", "manual").err
+    (tmp_path / "intake.yaml").unlink()
+    assert run("intake", "forget", "manual", "--json").json["removed"] == ["manual-pump", "manual-valve"]
+    assert list(Path(settings.staging).iterdir()) == []
+    assert run("documents", "--json").json["documents"] == []
+
+
+def test_a_file_of_sources_that_is_wrong_is_told_by_every_command_that_needs_it(
+    run: Run, article: Article, tmp_path: Path
+) -> None:
+    article("a", page())
+    (tmp_path / "intake.yaml").write_text("wiki:\n  kind: fodler\n")
+    for command in (("intake", "status"), ("ingest",)):
+        said = run(*command)
+        assert (said.code, "intake.yaml, line 1: wiki needs a kind" in said.words) == (2, True), command
 
 
 def test_what_is_wrong_is_said_with_its_exit_code(run: Run, manual: Path) -> None:

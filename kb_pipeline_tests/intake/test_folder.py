@@ -197,6 +197,16 @@ def test_a_folder_that_is_not_there_is_told(tree: FolderTree, settings: Settings
         tree.source(settings)
 
 
+@pytest.mark.parametrize("place", ["", "articles", ".."])
+@pytest.mark.parametrize("setting", ["staging", "home"])
+def test_a_source_holds_nothing_that_is_made_of_it(
+    tree: FolderTree, settings: Settings, setting: str, place: str
+) -> None:
+    inside = settings.model_copy(update={setting: str(tree.root / place)})
+    with pytest.raises(IntakeError, match=f"while KB_{setting.upper()} is"):
+        tree.source(inside)
+
+
 @pytest.mark.parametrize("name", ["../out.html", "/out.html", "a/../../out.html"])
 def test_a_hostile_zip_is_refused(tree: FolderTree, settings: Settings, tmp_path: Path, name: str) -> None:
     tree.path = tmp_path / "x.zip"
