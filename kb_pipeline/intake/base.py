@@ -38,7 +38,7 @@ class Item(Record):
 
 
 class Refused(Record):
-    """An item that cannot be listed, or all items whose ids begin with ``id``. What was made of them stays."""
+    """An item that cannot be listed; with "/" at its end, all below it. What was made of them stays as it is."""
 
     id: str
     reason: str

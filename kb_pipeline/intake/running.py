@@ -156,8 +156,8 @@ class _Intake:
         self.source, self.state, self.taken = source, state, Taken(source.name)
         self.folders = ArticleFolders(source.name, settings)
         self._settings = settings
-        self._kept: list[str] = []
-        """Beginnings of the ids of items that could not be listed."""
+        self._kept: set[str] = set()
+        """Ids of items that could not be listed; with "/" at the end, of all below."""
 
     def list_items(self, number: int) -> None:
         """List the source, and give each new item the id of its article."""
@@ -167,7 +167,7 @@ class _Intake:
         for item in self.source.items():
             if isinstance(item, Refused):
                 self.taken.refused[item.id] = item.reason
-                self._kept.append(item.id)
+                self._kept.add(item.id)
                 continue
             self.taken.listed += 1
             self.state.list_item(item, self.state.known_id(item.id) or self._new_id(item.id), number)
@@ -291,7 +291,9 @@ class _Intake:
 
     def _gone(self, number: int) -> Iterator[Row]:
         for row in self.state.not_listed(number):
-            if not row.item.id.startswith(tuple(self._kept)):
+            steps = row.item.id.split("/")
+            above = {"/".join(steps[:number]) + "/" for number in range(1, len(steps))}
+            if self._kept.isdisjoint({row.item.id, *above}):
                 yield row
 
 

@@ -247,6 +247,14 @@ def test_what_cannot_be_listed_stays_as_it_is(settings: Settings, staging: Path)
     assert ids(staging) == ["wiki-other-d", "wiki-space-a", "wiki-space-b"]
 
 
+def test_what_is_gone_beside_an_item_that_is_refused_is_removed(wiki: Listed, settings: Settings) -> None:
+    wiki.listing = {"a.doc": "1", "a.docx": "1", "b": "1"}
+    run(wiki, settings)
+    wiki.listing, wiki.broken = {"b": "1"}, {"a.doc": "a.doc is an old Word document"}
+    taken = run(wiki, settings)
+    assert (len(taken.gone), list(taken.refused)) == (1, ["a.doc"])
+
+
 def test_a_page_that_became_an_index_is_no_article_any_more(wiki: Listed, settings: Settings, staging: Path) -> None:
     run(wiki, settings)
     wiki.listing["p001"] = "2"
