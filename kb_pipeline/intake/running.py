@@ -286,7 +286,7 @@ class _Intake:
                 self.folders.remove(row.article_id)
                 self.state.made(row, "gone")
             self.taken.gone.append(row.article_id)
-        if really and not self._kept:
+        if really:
             self.state.forget_unlisted(number)
 
     def _gone(self, number: int) -> Iterator[Row]:

@@ -247,6 +247,18 @@ def test_what_cannot_be_listed_stays_as_it_is(settings: Settings, staging: Path)
     assert ids(staging) == ["wiki-other-d", "wiki-space-a", "wiki-space-b"]
 
 
+def test_an_item_that_failed_and_is_gone_is_in_trouble_no_more(wiki: Listed, settings: Settings) -> None:
+    def fail() -> Fetched:
+        raise IntakeError("p001 is locked")
+
+    wiki.fetching, wiki.broken = {"p001": fail}, {"x.doc": "x.doc is an old Word document"}
+    run(wiki, settings)
+    wiki.listing.pop("p001")
+    run(wiki, settings)
+    with closing(IntakeState(state_path(settings, "wiki"))) as state:
+        assert (list(state.in_trouble()), state.counts().refused) == ([], 0)
+
+
 def test_what_is_gone_beside_an_item_that_is_refused_is_removed(wiki: Listed, settings: Settings) -> None:
     wiki.listing = {"a.doc": "1", "a.docx": "1", "b": "1"}
     run(wiki, settings)
