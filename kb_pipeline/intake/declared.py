@@ -105,7 +105,8 @@ def add_source(settings: Settings, name: str, values: Mapping[str, object]) -> O
 
 def name_of(path: Path) -> str:
     """A name for a source, from the folder or file it is."""
-    steps = [re.sub(r"[^a-z0-9]+", "-", step.lower()).strip("-") for step in path.absolute().parts]
+    whole = path.absolute().with_suffix("") if path.suffix.lower() == ".zip" else path.absolute()
+    steps = [re.sub(r"[^a-z0-9]+", "-", step.lower()).strip("-") for step in whole.parts]
     # the folders at the end often say only what a built manual is
     telling = [
         step for step in steps if step and step not in {"html", "htdocs", "site", "build", "public", "en", "doc"}

@@ -76,8 +76,9 @@ def test_what_cannot_be_added_changes_nothing(declared: Settings, name: str, pat
     ("path", "name"),
     [
         ("/usr/share/doc/borgbackup/html", "borgbackup"),
+        ("/srv/v1.2", "v1-2"),
         ("/srv/My Wiki (2)", "my-wiki-2"),
-        ("/x/export.zip", "export-zip"),
+        ("/x/Export 3.zip", "export-3"),
         ("/", "articles"),
     ],
 )
