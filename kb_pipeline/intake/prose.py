@@ -4,7 +4,9 @@ It goes by structure, so it knows no tool and no language: such a page has no pr
 more text outside of links than inside, no code, no table of values, and no picture.
 """
 
+from collections import Counter
 from collections.abc import Iterator
+from typing import NamedTuple
 
 from kb_pipeline.steps.html.dom import BLOCKS, HEADINGS, Element, is_inside, parse, text_of
 from kb_pipeline.steps.html.page import find_main_content, is_filled, remove_furniture, visible_body
@@ -71,29 +73,28 @@ def _is_beside_article(place: Element) -> bool:
 
 def _prose(main: Element) -> Iterator[Element]:
     """The blocks with a sentence of their own, most of it outside of links."""
-    own: dict[Element, int] = {}
-    linked: dict[Element, int] = {}
-    for element in main.iter():
-        if not isinstance(element.tag, str):
-            continue
-        for text, inside in ((element.text, element), (element.tail, element.getparent())):
-            letters = len(" ".join((text or "").split()))
-            if not letters or inside is None or (inside is not element and element is main):
-                continue
-            block = _block(inside, main)
-            if block.tag in HEADINGS:
-                continue
-            counts = linked if inside.tag == "a" or is_inside(inside, "a") else own
-            counts[block] = counts.get(block, 0) + letters
-    for block, letters in own.items():
-        if letters >= _SENTENCE and letters > linked.get(block, 0):
-            yield block
+    places: dict[Element, _Place] = {main: _Place(main, in_link=False)}
+    own: Counter[Element] = Counter()
+    linked: Counter[Element] = Counter()
+
+    def count(text: str | None, place: _Place) -> None:
+        if place.block.tag not in HEADINGS:
+            (linked if place.in_link else own)[place.block] += len(" ".join((text or "").split()))
+
+    for element in main.iter():  # parents first
+        if element is not main:
+            parent = element.getparent()
+            around = places[main if parent is None else parent]
+            count(element.tail, around)
+            block = element if element.tag in BLOCKS else around.block
+            places[element] = _Place(block, around.in_link or element.tag == "a")
+        if isinstance(element.tag, str):
+            count(element.text, places[element])
+    yield from (block for block, letters in own.items() if letters >= _SENTENCE and letters > linked[block])
 
 
-def _block(element: Element, main: Element) -> Element:
-    while element is not main and element.tag not in BLOCKS:
-        parent = element.getparent()
-        if parent is None:
-            break
-        element = parent
-    return element
+class _Place(NamedTuple):
+    """The block that an element's text belongs to, and whether it is the text of a link."""
+
+    block: Element
+    in_link: bool

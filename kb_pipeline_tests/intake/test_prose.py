@@ -1,5 +1,7 @@
 """Pages that only lead to others are told by their structure, in any language and of any tool."""
 
+import time
+
 import pytest
 
 from kb_pipeline.intake.prose import why_no_article
@@ -54,3 +56,10 @@ def test_left_out(html: str, reason: str) -> None:
 @pytest.mark.parametrize("html", ARTICLES.values(), ids=ARTICLES)
 def test_articles(html: str) -> None:
     assert why_no_article(html) == ""
+
+
+def test_a_hostile_page_takes_no_longer_than_its_length() -> None:
+    deep = "<b>x" * 1500 + "<i>y</i>" * 100_000
+    began = time.process_time()
+    assert why_no_article(page(f"<p>{deep}</p>")) == ""
+    assert time.process_time() - began < 10
