@@ -67,7 +67,7 @@ def _read(path: Path, text: bytes) -> dict[str, Options]:
         if not isinstance(values, dict) or values.get("kind") not in KINDS:
             raise IntakeError(f"{where}: {name} needs a kind, one of: {', '.join(KINDS)}")
         try:
-            sources[name] = KINDS[values["kind"]][0].model_validate(values)
+            sources[name] = KINDS[values["kind"]][0].model_validate(values, context={"folder": path.parent})
         except ValidationError as exc:
             problem = exc.errors()[0]
             line = line_of(text, [name, *problem["loc"]])

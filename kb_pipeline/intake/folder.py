@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Literal
 from urllib.parse import quote, unquote, urlsplit
 
-from pydantic import Field, field_validator
+from pydantic import Field, ValidationInfo, field_validator
 
 from kb_pipeline.errors import EmptyArticleError, IntakeError, KnowledgeBaseError
 from kb_pipeline.intake.base import ArticleOf, Fetched, Item, LeftOut, Options, Refused, Source
@@ -61,12 +61,13 @@ class FolderOptions(TreeOptions):
     """What ``intake.yaml`` says of a folder."""
 
     kind: Literal["folder"] = "folder"
-    path: Path = Field(description="A folder or a ZIP archive.")
+    path: Path = Field(description="A folder or a ZIP archive, seen from the file that declares it.")
 
     @field_validator("path")
     @classmethod
-    def _is_absolute(cls, value: Path) -> Path:
-        return value.expanduser().absolute()  # runs may start in another folder
+    def _is_absolute(cls, value: Path, info: ValidationInfo) -> Path:
+        declared_in = (info.context or {}).get("folder", Path())  # runs may start in another folder
+        return (declared_in / value.expanduser()).absolute()
 
 
 class TreeSource(Source):

@@ -34,6 +34,11 @@ def test_each_source_is_read(declared: Settings) -> None:
     }
 
 
+def test_a_relative_path_is_seen_from_the_file(declared: Settings, tmp_path: Path) -> None:
+    Path(declared.intake).write_text("wiki:\n  kind: folder\n  path: export/wiki\n")
+    assert read_sources(declared) == {"wiki": FolderOptions.model_validate({"path": tmp_path / "export" / "wiki"})}
+
+
 @pytest.mark.parametrize(
     ("added", "line", "reason"),
     [
