@@ -49,8 +49,6 @@ def add_folder(
     as_json: AsJson = False,
 ) -> None:
     """Take in a tree of pages, documents and pictures: a built manual, a wiki's dump, an export."""
-    if not path.expanduser().exists():
-        raise IntakeError(f"there is no folder and no ZIP archive {path}")
     given = {"kind": "folder", "path": str(path.expanduser().absolute()), "url": url}
     lists = {"readers": list(reader or ()), "exclude": list(exclude or ())}
     _add(name or name_of(path), {**given, **lists}, ingest=ingest, as_json=as_json)

@@ -90,7 +90,8 @@ def add_source(settings: Settings, name: str, values: Mapping[str, object]) -> O
     """Declare a source at the end of the file, whose other lines stay as they are.
 
     Raises:
-        IntakeError: there is a source of this name, or the values are not valid; nothing was written.
+        IntakeError: there is a source of this name, the values are not valid, or what they name cannot be read; nothing
+            was written.
     """
     path = Path(settings.intake)
     if name in read_sources(settings):
@@ -99,6 +100,7 @@ def add_source(settings: Settings, name: str, values: Mapping[str, object]) -> O
     added = yaml.safe_dump({name: dict(values)}, sort_keys=False, allow_unicode=True).encode()
     text = before + (b"" if not before or before.endswith(b"\n") else b"\n") + added
     options = _read(path, text)[name]
+    open_source(name, options, settings)
     write_bytes(UPath(path), text)
     return options
 

@@ -67,7 +67,7 @@ class FolderOptions(TreeOptions):
     @classmethod
     def _is_absolute(cls, value: Path, info: ValidationInfo) -> Path:
         declared_in = (info.context or {}).get("folder", Path())  # runs may start in another folder
-        return (declared_in / value.expanduser()).absolute()
+        return Path(declared_in, value.expanduser()).absolute()
 
 
 class TreeSource(Source):

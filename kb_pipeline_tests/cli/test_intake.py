@@ -7,7 +7,6 @@ import pytest
 
 from kb_pipeline.settings import Settings
 from kb_pipeline_tests.cli.conftest import Run
-from kb_pipeline_tests.conftest import Article
 from kb_pipeline_tests.intake.conftest import PROSE, page
 from kb_pipeline_tests.pictures import screenshot
 
@@ -68,13 +67,10 @@ def test_a_source_that_is_not_declared_any_more_can_be_forgotten(
     assert run("documents", "--json").json["documents"] == []
 
 
-def test_a_file_of_sources_that_is_wrong_is_told_by_every_command_that_needs_it(
-    run: Run, article: Article, tmp_path: Path
-) -> None:
-    article("a", page())
+def test_a_file_of_sources_that_is_wrong_is_told_with_its_line(run: Run, tmp_path: Path) -> None:
     (tmp_path / "intake.yaml").write_text("wiki:\n  kind: fodler\n")
-    for command in (("intake", "status"), ("ingest",)):
-        said = run(*command)
+    for command in ("status", "run", "preview"):
+        said = run("intake", command)
         assert (said.code, "intake.yaml, line 1: wiki needs a kind" in said.words) == (2, True), command
 
 

@@ -66,3 +66,9 @@ def test_a_schedule_that_is_none_is_told(manual: Path, tmp_path: Path) -> None:
 def test_without_declared_sources_there_is_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("KB_INTAKE", str(tmp_path / "none.yaml"))
     assert intake_of(load_settings()) == ([], [], [])
+
+
+def test_a_file_of_sources_that_is_wrong_is_told_when_the_code_location_loads(manual: Path, tmp_path: Path) -> None:
+    (tmp_path / "intake.yaml").write_text("wiki:\n  kind: fodler\n")
+    with pytest.raises(IntakeError, match="line 1: wiki needs a kind"):
+        definitions_of(KnowledgeBase())

@@ -62,14 +62,18 @@ def test_what_is_wrong_is_told_with_its_line(declared: Settings, added: str, lin
     assert f"line {line}" in str(told.value)
 
 
-def test_a_source_is_added_and_all_other_lines_stay(declared: Settings) -> None:
+def test_a_source_is_added_and_all_other_lines_stay(declared: Settings, tmp_path: Path) -> None:
     Path(declared.intake).write_text(GOOD.rstrip())
-    add_source(declared, "wiki", {"kind": "folder", "path": "/srv/wiki"})
-    assert Path(declared.intake).read_text() == f"{GOOD}wiki:\n  kind: folder\n  path: /srv/wiki\n"
+    wiki = tmp_path / "wiki"
+    wiki.mkdir()
+    add_source(declared, "wiki", {"kind": "folder", "path": str(wiki)})
+    assert Path(declared.intake).read_text() == f"{GOOD}wiki:\n  kind: folder\n  path: {wiki}\n"
     assert [*read_sources(declared)] == ["handbook", "wiki"]
 
 
-@pytest.mark.parametrize(("name", "path"), [("handbook", "/x"), ("No name", "/x"), ("wiki", None)])
+@pytest.mark.parametrize(
+    ("name", "path"), [("handbook", "."), ("No name", "."), ("wiki", None), ("wiki", "gone"), ("wiki", "staging")]
+)
 def test_what_cannot_be_added_changes_nothing(declared: Settings, name: str, path: str | None) -> None:
     Path(declared.intake).write_text(GOOD)
     with pytest.raises(IntakeError):
