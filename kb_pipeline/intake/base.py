@@ -15,6 +15,10 @@ ArticleOf = Callable[[str], str | None]
 """The id of the article that an item is or becomes; ``None`` if no such item was listed."""
 
 
+NOT_THERE = ""
+"""The version of a part that is missing."""
+
+
 class Item(Record):
     """Something that becomes an article.
 
@@ -48,8 +52,8 @@ class Refused(Record):
 class Fetched:
     """The files of an article by name, each as its content or as a file to copy.
 
-    ``parts`` are the other things of the source that it was made of (its pictures), with their versions. ``link`` is
-    where the original is, if only the item itself says so.
+    ``parts`` are the other things of the source that it was made of (its pictures), with their versions, and those that
+    it misses, as :data:`NOT_THERE`. ``link`` is where the original is, if only the item itself says so.
     """
 
     main: str
@@ -113,5 +117,5 @@ class Source(ABC):
         """
 
     def versions(self, parts: Iterable[str]) -> Mapping[str, str]:
-        """The versions of these parts of articles now; those that are gone are left out."""
-        return {}
+        """The versions of these parts of articles now."""
+        return dict.fromkeys(parts, NOT_THERE)

@@ -15,7 +15,7 @@ from urllib.parse import quote, unquote, urlsplit
 from pydantic import Field, ValidationInfo, field_validator
 
 from kb_pipeline.errors import EmptyArticleError, IntakeError, KnowledgeBaseError
-from kb_pipeline.intake.base import ArticleOf, Fetched, Item, LeftOut, Options, Refused, Source
+from kb_pipeline.intake.base import NOT_THERE, ArticleOf, Fetched, Item, LeftOut, Options, Refused, Source
 from kb_pipeline.intake.chapters import ChapteredPage
 from kb_pipeline.intake.page_links import rewrite_markdown, rewrite_page
 from kb_pipeline.intake.pictures import Pictures
@@ -35,6 +35,8 @@ _INTERNAL = ("_", ".")
 """Folders whose names begin so hold what a tool needs (``_static``, ``_modules``), and no pages."""
 
 
+_MOST_MISSING = 200
+"""Files that a page misses and that are looked for in each run."""
 _PAGES_AT_ONCE = 16
 """Pages that are kept cut into chapters."""
 
@@ -134,7 +136,7 @@ class TreeSource(Source):
         return (both or (HIDDEN,)) if listed else named
 
     def versions(self, parts: Iterable[str]) -> Mapping[str, str]:
-        return {name: version for name in parts if (version := self._tree.version(name)) is not None}
+        return {name: self._tree.version(name) or NOT_THERE for name in parts}
 
     def fetch(self, item: Item, article_of: ArticleOf) -> Fetched | LeftOut:
         name, _, anchor = item.id.partition("#") if self._options.chapters else (item.id, "", "")
@@ -165,7 +167,8 @@ class TreeSource(Source):
         pictures = Pictures(self._tree, addresses.picture, archive)
         page = rewrite_page(html, addresses.link, pictures.place)
         files = {INDEX_FILE: page.encode(), **pictures.files}
-        return Fetched(INDEX_FILE, files, pictures.parts, archive.link if archive else "")
+        parts = {**addresses.missing, **pictures.parts}
+        return Fetched(INDEX_FILE, files, parts, archive.link if archive else "")
 
     def _markdown(self, name: str, main: str, article_of: ArticleOf) -> Fetched:
         data = self._tree.read(name)
@@ -176,7 +179,7 @@ class TreeSource(Source):
         addresses = _Addresses(self, name, article_of)
         pictures = Pictures(self._tree, addresses.picture)
         written = rewrite_markdown(text, addresses.link, pictures.place)
-        return Fetched(main, {main: written.encode(), **pictures.files}, pictures.parts)
+        return Fetched(main, {main: written.encode(), **pictures.files}, {**addresses.missing, **pictures.parts})
 
     def find(self, folder: str, address: str) -> Iterator[str]:
         """The names that an address in a page of this folder may mean, the likeliest first."""
@@ -251,6 +254,13 @@ class _Addresses:
         self._source, self._name, self._article_of = source, name, article_of
         self._item = f"{name}#{anchor}" if anchor else name
         self._folder = posixpath.dirname(name)
+        self.missing: dict[str, str] = {}
+        """What the page leads to or shows and the tree has not: the page is made again when that comes."""
+
+    def _miss(self, address: str) -> None:
+        names = [name for name in self._source.find(self._folder, address) if not self._source.has(name)]
+        if len(self.missing) + len(names) <= _MOST_MISSING:
+            self.missing |= dict.fromkeys(names, NOT_THERE)
 
     def link(self, address: str) -> str | None:
         """The address of the article that a link leads to."""
@@ -263,11 +273,15 @@ class _Addresses:
             if article_id is not None:
                 main = posixpath.basename(name) if is_document(name) else INDEX_FILE
                 return f"../{quote(article_id)}/{quote(main)}{mark}{place}"
+        self._miss(path)
         return self._source.published(self._folder, address)
 
     def picture(self, address: str) -> str | None:
         """The name of a picture's file in the tree."""
-        return next(filter(self._source.has, self._source.find(self._folder, address)), None)
+        found = next(filter(self._source.has, self._source.find(self._folder, address)), None)
+        if found is None:
+            self._miss(address)
+        return found
 
 
 def _spellings(path: str) -> Iterator[str]:

@@ -65,6 +65,21 @@ def test_a_changed_picture_changes_the_articles_that_show_it(
     assert (staging / "manual-one" / "valve.png").read_bytes() == b"renewed"
 
 
+def test_what_a_page_missed_and_that_came_later_is_put_in(tree: FolderTree, settings: Settings, staging: Path) -> None:
+    tree.put("guide/a.html", page(f'<p>{PROSE}</p><a href="../more/b">b</a><img src="../img/x.png">'))
+    tree.put("c.html", page())
+    assert len(run(tree.source(settings), settings).new) == 2
+    assert run(tree.source(settings), settings).unchanged == 2
+    tree.put("more/b.html", page())
+    assert run(tree.source(settings), settings).changed == ["manual-guide-a"]
+    tree.put("img/x.png", b"picture")
+    assert run(tree.source(settings), settings).changed == ["manual-guide-a"]
+    text = (staging / "manual-guide-a" / "index.html").read_text()
+    assert '<a href="../manual-more-b/index.html">b</a><img src="x.png">' in text
+    again = run(tree.source(settings), settings)
+    assert (again.changed, again.unchanged) == ([], 3)
+
+
 @pytest.mark.parametrize(
     ("place", "address", "target"),
     [
