@@ -7,7 +7,7 @@ from functools import cached_property
 
 from agent_framework import Agent, FunctionTool, Message
 
-from app.answering.base import AnswerEvent, Finished, Question, Step, Text, Used
+from app.answering.base import AnswerEvent, Finished, Question, Step, Text
 from app.answering.model_calls import OUT_OF_ROOM, ModelCalls, ModelText, NoAnswerError, added, updates
 from app.answering.prompts import AGENT_TEMPLATE, ROLE, RULES, fill
 from app.answering.retrieve_first import ModelAnswerer, RetrieveFirstAnswerer, history_of
@@ -15,6 +15,7 @@ from app.answering.search_tool import KnowledgeBaseSearch
 from app.answering.tool_calls import ToolCalls
 from app.answering.vision import asked
 from app.grounding.citations import CitationBook
+from app.schema.answers import TokenUsage
 from app.tools import AnyTool
 
 _PARAGRAPH = "\n\n"
@@ -65,7 +66,7 @@ class AgentAnswerer(ModelAnswerer):
         try:
             async with aclosing(self._with_tools(question, book, calls)) as events:
                 async for event in events:
-                    if isinstance(event, Used):
+                    if isinstance(event, TokenUsage):
                         yield event
                         continue
                     if isinstance(event, Text) and spoken and not ended:
@@ -83,8 +84,8 @@ class AgentAnswerer(ModelAnswerer):
                     match other:
                         case Finished(usage):
                             yield replace(other, usage=added(calls.usage, usage))
-                        case Used(usage):
-                            yield replace(other, usage=added(calls.usage, usage) or usage)
+                        case TokenUsage():
+                            yield added(calls.usage, other) or other
                         case _:
                             yield other
             return
@@ -94,7 +95,7 @@ class AgentAnswerer(ModelAnswerer):
 
     async def _with_tools(
         self, question: Question, book: CitationBook, calls: ModelCalls
-    ) -> AsyncGenerator[Step | Text | Used, None]:
+    ) -> AsyncGenerator[Step | Text | TokenUsage, None]:
         search = KnowledgeBaseSearch(
             self.retrieval, question, book, self.settings.search_rounds, self.web_for(question)
         )

@@ -72,13 +72,6 @@ class Text:
 
 
 @dataclass(frozen=True, slots=True)
-class Used:
-    """What the model's calls have used so far, if its service tells: all that is known of an answer without an end."""
-
-    usage: TokenUsage
-
-
-@dataclass(frozen=True, slots=True)
 class Finished:
     """The answer is complete. A stream that ends without this event was cut short.
 
@@ -140,7 +133,8 @@ class Asked:
 Step = Searched | Planned | ItemChanged | ToolStarted | ToolEnded | Asked
 """What happens on the way to an answer."""
 
-AnswerEvent = Step | Text | Used | Finished
+AnswerEvent = Step | Text | TokenUsage | Finished
+"""A usage is what the calls of the model have used so far, if its service tells."""
 
 
 class Answerer(ABC):

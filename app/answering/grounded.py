@@ -18,7 +18,6 @@ from app.answering.base import (
     Text,
     ToolEnded,
     ToolStarted,
-    Used,
 )
 from app.answering.extractive.guidance import follow_ups
 from app.answering.extractive.quoting import inline
@@ -28,10 +27,11 @@ from app.answering.query import continued_questions
 from app.errors import AnswerError, NotAcceptedError, UpstreamCutShortError
 from app.grounding.citations import CitationBook, ReadingOrder
 from app.grounding.clarification import asked_back
+from app.grounding.statements import Statement
 from app.grounding.stream import Grounder
 from app.grounding.support import mark_used
 from app.grounding.vouching import Voucher
-from app.judging.base import Judge, Statement
+from app.judging.base import Judge
 from app.language.messages import Messages
 from app.planning.manners import is_courtesy
 from app.schema.answers import ChatAnswer, Clarification, Plan, TokenUsage, ToolUse
@@ -171,8 +171,8 @@ class GroundedAnswer:
                         yield event
                     case ToolStarted():
                         yield event
-                    case Used(usage):
-                        self._used = usage
+                    case TokenUsage():
+                        self._used = event
                     case Finished():
                         self._finished = event
                         self._used = event.usage

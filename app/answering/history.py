@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable, Sequence
 
 from agent_framework import ChatContext, ChatMiddleware, Content, Message
 
-from app.answering.prompts import shorten_passages
+from app.model.passages import shorten_passages
 from app.tokens import estimate_tokens
 
 PASSAGES = "kb_passages"

@@ -18,7 +18,6 @@ from agent_framework import (
 from agent_framework.exceptions import AgentFrameworkException, ChatClientException
 from anyio.streams.memory import MemoryObjectSendStream
 
-from app.answering.base import Used
 from app.answering.chat_client import chat_endpoint
 from app.errors import (
     AnswerError,
@@ -166,12 +165,12 @@ class ModelCalls(ChatMiddleware):
         self._of_running_call: TokenUsage | None = None
         self._told: TokenUsage | None = None
 
-    def new_usage(self) -> Iterator[Used]:
+    def new_usage(self) -> Iterator[TokenUsage]:
         """Yield what all calls have used so far, the running one included, if it is known and has changed."""
         usage = added(self.usage, self._of_running_call)
         if usage and usage != self._told:
             self._told = usage
-            yield Used(usage)
+            yield usage
 
     async def process(self, context: ChatContext, call_next: Callable[[], Awaitable[None]]) -> None:
         """Watch one call. Errors are raised while its stream is read."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from agent_framework import ChatMiddleware, Message
 
-from app.answering.base import Answerer, AnswerEvent, Finished, Question, Searched, Text, Used
+from app.answering.base import Answerer, AnswerEvent, Finished, Question, Searched, Text
 from app.answering.chat_client import ChatClient
 from app.answering.confidence import evidence_of
 from app.answering.extractive.answerer import ExtractiveAnswerer
@@ -17,18 +17,14 @@ from app.answering.markers import FirstResponse, WithoutMarkers
 from app.answering.model_calls import NO_ANSWER, OUT_OF_ROOM, ModelCalls, ModelText, NoAnswerError, updates
 from app.answering.nearness import Nearness, nearness_of
 from app.answering.on_web import look_up
-from app.answering.prompts import (
-    MARKERS_ANSWERED,
-    PROMPT_VERSION,
-    RETRIEVE_FIRST_INSTRUCTIONS,
-    SEARCH_MARKERS,
-    format_passages,
-)
+from app.answering.prompts import MARKERS_ANSWERED, PROMPT_VERSION, RETRIEVE_FIRST_INSTRUCTIONS, SEARCH_MARKERS
 from app.answering.query import limits_of, search_for, within_room
 from app.answering.vision import ReadImage, ShowImages, asked
 from app.grounding.citations import CitationBook
+from app.model.passages import format_passages
 from app.principal import Principal
 from app.retrieval import Retrieval
+from app.schema.answers import TokenUsage
 from app.schema.passages import Citation
 from app.settings import AppSettings
 from app.tools import AnyTool
@@ -134,7 +130,7 @@ class RetrieveFirstAnswerer(ModelAnswerer):
         asking = self._asked(passages, RETRIEVE_FIRST_INSTRUCTIONS + SEARCH_MARKERS, question, book, calls)
         async with aclosing(asking) as said:
             async for part in said:
-                if isinstance(part, Used):
+                if isinstance(part, TokenUsage):
                     yield part
                 elif text := first.feed(part):
                     shown = True
@@ -166,7 +162,7 @@ class RetrieveFirstAnswerer(ModelAnswerer):
         question: Question,
         book: CitationBook,
         calls: ModelCalls,
-    ) -> AsyncGenerator[Searched | Text | Used, None]:
+    ) -> AsyncGenerator[Searched | Text | TokenUsage, None]:
         """Search for what the model wants, all together, and call it again with what was found."""
         limits, top = limits_of(question), question.top
         searching = (self.retrieval.search(words, question.who, top=top, filters=limits) for words in searches)
@@ -186,7 +182,7 @@ class RetrieveFirstAnswerer(ModelAnswerer):
         without = WithoutMarkers()
         async with aclosing(self._asked(passages, RETRIEVE_FIRST_INSTRUCTIONS, question, book, calls)) as said:
             async for part in said:
-                if isinstance(part, Used):
+                if isinstance(part, TokenUsage):
                     yield part
                 elif text := without.feed(part):
                     yield Text(text)
@@ -195,7 +191,7 @@ class RetrieveFirstAnswerer(ModelAnswerer):
 
     async def _asked(
         self, passages: str, instructions: str, question: Question, book: CitationBook, calls: ModelCalls
-    ) -> AsyncGenerator[str | Used, None]:
+    ) -> AsyncGenerator[str | TokenUsage, None]:
         """Call the model, and yield what it says without its thoughts."""
         if role := question.profile.instructions:
             instructions = f"{role}\n\n{instructions}"

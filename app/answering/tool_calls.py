@@ -11,10 +11,11 @@ from typing import Any
 from agent_framework import FunctionTool
 
 from app.answering.base import Question, Searched, ToolEnded, ToolStarted
-from app.answering.prompts import NO_MORE_SEARCHES, format_passages, format_result
+from app.answering.prompts import NO_MORE_SEARCHES
 from app.answering.query import within_room
 from app.answering.search_tool import KnowledgeBaseSearch
 from app.grounding.citations import CitationBook, facts_of
+from app.model.passages import format_passages, format_result
 from app.schema.passages import Citation
 from app.tools import AnyTool
 from app.tools.base import Outcome, as_value

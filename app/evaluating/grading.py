@@ -5,8 +5,8 @@ from pydantic import BaseModel, Field, ValidationError
 
 from app.answering.chat_client import ChatClient
 from app.answering.model_calls import explain
-from app.answering.prompts import format_passages
 from app.errors import AnswerError
+from app.model.passages import format_passages
 from app.schema.answers import ChatAnswer, TokenUsage
 from app.settings import AppSettings
 from kb_pipeline.errors import SettingsError

@@ -43,6 +43,17 @@ _STEP = re.compile(
 
 
 @dataclass(frozen=True, slots=True)
+class Statement:
+    """What an answer states, without its references. ``passages`` are the numbers of those that it refers to.
+
+    One that refers to none is compared with all passages.
+    """
+
+    text: str
+    passages: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class AnswerPart:
     """A piece of an answer: ``text`` with the white space ``gap`` after it.
 

@@ -13,9 +13,8 @@ from functools import cached_property
 from app.grounding.citations import CitationBook
 from app.grounding.references import find_references, write_references
 from app.grounding.sentences import units_of
-from app.grounding.statements import AnswerPart, Statements, unreferenced
+from app.grounding.statements import AnswerPart, Statement, Statements, unreferenced
 from app.grounding.values import Reading, Value, said_otherwise, values_of
-from app.judging.base import Statement
 from app.language.messages import Messages
 from app.schema.passages import Citation
 

@@ -27,7 +27,6 @@ from agent_framework import (
 
 from app.answering.chat_client import ChatClient
 from app.answering.model_calls import OUT_OF_ROOM, ModelCalls, ModelText, NoAnswerError, explain
-from app.answering.prompts import format_result
 from app.errors import AnswerError, UpstreamMissingError, UpstreamRefusedError
 from app.grounding.citations import ReadingOrder
 from app.grounding.stream import Grounder
@@ -38,6 +37,7 @@ from app.investigating.by_rules import Case, RulesInvestigator, begin, end, find
 from app.investigating.grounded_report import ground_report
 from app.investigating.report import Found, write_report
 from app.investigating.specialists import CONSULTATION, SPECIALISTS, Consultation, Equipment, Specialist
+from app.model.passages import format_result
 from app.settings import AppSettings
 from kb_pipeline.errors import KnowledgeBaseError
 

@@ -14,13 +14,13 @@ from agent_framework import FunctionTool
 from pydantic import Field
 
 from app.answering.base import Question
-from app.answering.prompts import format_result
 from app.answering.search_tool import KnowledgeBaseSearch
 from app.grounding.citations import CitationBook
 from app.investigating import prompts
 from app.investigating.baselines import worst_metric
 from app.investigating.by_rules import Case
 from app.investigating.reading import metrics_query, read_metrics, stamp
+from app.model.passages import format_result
 from app.principal import Principal
 from app.retrieval import Retrieval
 from kb_pipeline.errors import KnowledgeBaseError, QueryRefusedError

@@ -6,7 +6,8 @@ Here: opening a judge by name. To add one, write its module and add a line to ``
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from app.judging.base import Judge, Judged, Statement, Verdict
+from app.grounding.statements import Statement
+from app.judging.base import Judge, Judged, Verdict
 from app.settings import AppSettings
 from kb_pipeline.errors import SettingsError
 from kb_pipeline.plugins import find_opener

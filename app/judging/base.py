@@ -9,23 +9,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from app.grounding.statements import Statement
 from app.schema.answers import TokenUsage
 from kb_pipeline.errors import KnowledgeBaseError
 
 _log = logging.getLogger(__name__)
 
 VerdictKind = Literal["supported", "contradicted", "unsupported"]
-
-
-@dataclass(frozen=True, slots=True)
-class Statement:
-    """What an answer states, without its references. ``passages`` are the numbers of those that it refers to.
-
-    One that refers to none is compared with all passages.
-    """
-
-    text: str
-    passages: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,8 +15,9 @@ from pydantic_core import from_json
 
 from app.answering.chat_client import ChatClient
 from app.answering.model_calls import ModelCalls, ModelText, updates
-from app.answering.prompts import format_numbered, harmless
-from app.judging.base import Judge, Judged, Statement, Verdict, VerdictKind, cited_by
+from app.grounding.statements import Statement
+from app.judging.base import Judge, Judged, Verdict, VerdictKind, cited_by
+from app.model.passages import format_numbered, harmless
 from app.settings import AppSettings
 from kb_pipeline.models.base import encodable
 

@@ -2,7 +2,8 @@
 
 from collections.abc import Mapping, Sequence
 
-from app.judging.base import Judge, Judged, Statement
+from app.grounding.statements import Statement
+from app.judging.base import Judge, Judged
 
 
 class Nobody(Judge):

@@ -14,7 +14,8 @@ import numpy.typing as npt
 from pydantic import BaseModel, Field, ValidationError
 
 from app.grounding.sentences import Unit, units_of
-from app.judging.base import Judge, Judged, Statement, Verdict, cited_by
+from app.grounding.statements import Statement
+from app.judging.base import Judge, Judged, Verdict, cited_by
 from app.work_pool import WorkPool
 from kb_pipeline.errors import ModelError, SettingsError
 from kb_pipeline.models.base import encodable

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from llmock.pytest_plugin import LLMock
 
-from app.answering.base import Message, Question, Searched, Text, Used
+from app.answering.base import Message, Question, Searched, Text
 from app.answering.prompts import NO_MORE_SEARCHES
 from app.principal import Principal
 from app.retrieval import Retrieval
@@ -59,10 +59,10 @@ def test_it_may_search_again_with_other_words_and_passages_keep_their_numbers(ai
 def test_what_each_round_used_is_told_before_the_next_one_ends(aimock: Aimock, ask: Ask) -> None:
     aimock.says(searching("crop a layer", turnIndex=0), saying("Choose Crop to Content [Ref #1].", turnIndex=1))
     asked = ask("How do I get rid of the border?", base_url=aimock.base_url)
-    used = [event.usage.input_tokens for event in asked.events if isinstance(event, Used)]
+    used = [event.input_tokens for event in asked.events if isinstance(event, TokenUsage)]
     assert used[0] == 100
     assert used[-1] <= asked.end.usage.input_tokens == 1100
-    assert asked.events.index(Used(TokenUsage(input_tokens=100, output_tokens=10))) < asked.events.index(
+    assert asked.events.index(TokenUsage(input_tokens=100, output_tokens=10)) < asked.events.index(
         next(event for event in asked.events if isinstance(event, Text))
     )
 

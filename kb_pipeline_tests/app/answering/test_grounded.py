@@ -20,13 +20,13 @@ from app.answering.base import (
     Text,
     ToolEnded,
     ToolStarted,
-    Used,
 )
 from app.answering.grounded import GroundedAnswer
 from app.answering.nearness import Nearness
 from app.errors import AnswerError, UpstreamCutShortError
 from app.grounding.citations import CitationBook
-from app.judging.base import Judge, Judged, Statement, Verdict
+from app.grounding.statements import Statement
+from app.judging.base import Judge, Judged, Verdict
 from app.language.messages import Messages
 from app.principal import Principal
 from app.schema.answers import Clarification, DocumentOption, Plan, PlanItem, TokenUsage
@@ -203,7 +203,7 @@ def test_a_line_without_a_reference_gets_a_suggested_one() -> None:
 
 
 def test_a_model_that_cannot_be_reached_is_replaced_by_quotations() -> None:
-    model = modelled(Searched("crop", 1), Used(TokenUsage(input_tokens=3)), fails=AnswerError("away"))
+    model = modelled(Searched("crop", 1), TokenUsage(input_tokens=3), fails=AnswerError("away"))
     whole = asyncio.run(answered(model).whole())
     assert (whole.answer, whole.answered_by, whole.model) == (QUOTED, "extractive", None)
     assert (whole.refused, whole.searches) == (False, ("crop", "crop"))
@@ -266,7 +266,7 @@ def test_the_part_of_an_answer_that_was_stopped_tells_what_was_used() -> None:
         await anext(events)
         await events.aclose()
 
-    answer = answered(Scripted(Used(TokenUsage(input_tokens=7)), Text("Choose it. "), Text("Or not. "), Finished()))
+    answer = answered(Scripted(TokenUsage(input_tokens=7), Text("Choose it. "), Text("Or not. "), Finished()))
     asyncio.run(first_words(answer))
     assert answer.so_far().usage == TokenUsage(input_tokens=7)
 

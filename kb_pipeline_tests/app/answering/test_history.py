@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from app.answering import base
 from app.answering.history import estimate_tokens, fit, passages_content
-from app.answering.prompts import format_passages
+from app.model.passages import format_passages
 from kb_pipeline_tests.app.answering.conftest import Ask
 from kb_pipeline_tests.app.answering.test_prompts import citation
 from kb_pipeline_tests.app.model_servers import Aimock

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.answering.prompts import NOT_CLEAR, format_passages, shorten_passages
+from app.model.passages import NOT_CLEAR, format_passages, shorten_passages
 from app.schema.passages import Citation, CitationOrigin, CitedImage
 
 ORIGIN = CitationOrigin(run_id="r", converter="c", content_hash="h", embedding_model="e")

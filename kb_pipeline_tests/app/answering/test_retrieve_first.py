@@ -3,8 +3,8 @@
 import pytest
 
 from app.answering.base import Finished, Message, Searched, Text
-from app.answering.prompts import NOT_CLEAR
 from app.language.messages import Messages
+from app.model.passages import NOT_CLEAR
 from app.principal import Principal
 from app.retrieval import Retrieval
 from kb_pipeline.records import SearchHit, SearchMode

@@ -13,7 +13,7 @@ from llmock.pytest_plugin import LLMock
 from starlette.responses import HTMLResponse, StreamingResponse
 
 from app.answering import open_answerer
-from app.answering.base import Question, Text, Used
+from app.answering.base import Question, Text
 from app.answering.model_calls import OUT_OF_ROOM
 from app.articles import Articles
 from app.checking import check_answering
@@ -237,7 +237,7 @@ def test_tokens_that_a_server_counts_while_it_answers_are_told_at_once(ask: Ask)
         so_far = Asked()
         with pytest.raises(UpstreamCutShortError):
             ask("crop?", base_url=model.base_url, answering="retrieve-first", into=so_far)
-    assert Used(TokenUsage(input_tokens=9, output_tokens=1)) in so_far.events
+    assert TokenUsage(input_tokens=9, output_tokens=1) in so_far.events
 
 
 def test_what_was_said_before_a_failure_is_not_followed_by_an_end(llmock: LLMock, ask: Ask) -> None:

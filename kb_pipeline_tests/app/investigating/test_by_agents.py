@@ -10,7 +10,6 @@ from typing import Any
 import pytest
 from starlette.responses import Response, StreamingResponse
 
-from app.answering.prompts import format_result
 from app.grounding.citations import CitationBook
 from app.grounding.references import used_numbers
 from app.investigating.base import TAKING_PART, InvestigationEvent
@@ -19,6 +18,7 @@ from app.investigating.grounded_report import NOT_CONFIRMED, UNKNOWN_ELEMENT
 from app.investigating.opening import open_investigator
 from app.investigating.prompts import NO_MORE_CALLS
 from app.investigating.specialists import CALLS, SPECIALISTS
+from app.model.passages import format_result
 from app.principal import Principal
 from app.retrieval import Retrieval
 from app.settings import AppSettings
