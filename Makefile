@@ -4,7 +4,7 @@ DOCS_PORT ?= 8000
 STORM := samples/scenarios/telco/alert_storm.md
 PYTEST := $(BIN)/pytest --dist loadfile --no-loadscope-reorder # a module's servers are started once
 export PYTHONDONTWRITEBYTECODE := # what is compiled is kept: tests start hundreds of programs that would compile it again
-PURE := steps sources services evaluation contributions app/client app/evaluating app/grounding app/investigating app/planning
+PURE := steps sources services evaluation contributions app/client app/evaluating app/grounding app/language app/network app/answering/planning
 ifndef KB_STAGING  # the samples come with questions, and with a network
 export KB_EVALUATION ?= samples/evaluation
 ifeq ($(shell grep -Es '^ *(export +)?KB_(STAGING|SCENARIOS?)=' .env),)

@@ -1,8 +1,8 @@
 """The agent service and the chat page. They read the index and the serving layer and do not use Dagster.
 
-    question -> retrieval -> answering -> grounding -> answer with citations and images
+    question -> library -> answering -> grounding -> answer with citations and images
 
-``retrieval`` finds passages that the caller may see. ``answering`` writes an answer from them, by quotation or with a
+``library`` finds passages that the caller may see. ``answering`` writes an answer from them, by quotation or with a
 model. ``grounding`` removes references and images that do not belong to those passages. ``api`` serves answers over
 HTTP, ``conversations`` stores them, ``client`` is the Python client of the service, ``page`` is the chat page.
 """
@@ -10,11 +10,11 @@ HTTP, ``conversations`` stores them, ``client`` is the Python client of the serv
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from app.in_python import DocumentsAgent
+    from app.application.in_python import DocumentsAgent
 
 
 def documents_agent(*arguments: Any, **named: Any) -> "DocumentsAgent":
-    """Open the agent in this program: see :func:`app.in_python.open_agent`, which takes these arguments."""
-    from app.in_python import open_agent
+    """Open the agent in this program: see :func:`app.application.in_python.open_agent`, which takes these arguments."""
+    from app.application.in_python import open_agent
 
     return open_agent(*arguments, **named)

@@ -8,7 +8,7 @@ import sys
 
 from azure.ai.agentserver.core import AgentConfig
 
-from app.logs import configure_logging
+from app.logs.redacting import configure_logging
 from app.settings import load_app_settings
 from kb_pipeline.errors import KnowledgeBaseError
 from kb_pipeline.settings import load_settings

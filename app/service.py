@@ -8,28 +8,28 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
-from app.agents import KNOWLEDGE_BASE, Profile
 from app.answering import open_answerer
 from app.answering.base import Answerer, Message, Question
-from app.articles import Articles
-from app.chosen_model import ChosenModel
-from app.contributing import Contributing
+from app.answering.chosen_model import ChosenModel
+from app.answering.picture import Picture, PictureReader
+from app.answering.profiles import KNOWLEDGE_BASE, Profile
+from app.callers.principal import Principal
+from app.contributing.contributing import Contributing
+from app.contributing.own_findings import OwnFindings
 from app.conversations import open_conversations
 from app.conversations.base import ConversationStore
+from app.conversations.loose_questions import LooseQuestions
+from app.conversations.references import References
 from app.errors import BadQuestionError
 from app.grounding.citations import CitationBook
-from app.investigating.running import Investigations
-from app.loose_questions import LooseQuestions
-from app.network_queries import NetworkQueries
-from app.originals.pictures import PagePictures
-from app.own_findings import OwnFindings
-from app.picture import Picture, PictureReader
-from app.principal import Principal
-from app.retrieval import Retrieval
-from app.revisiting.references import References
+from app.library.articles import Articles
+from app.library.originals.pictures import PagePictures
+from app.library.retrieval import Retrieval
+from app.network.queries import NetworkQueries
+from app.network.running import Investigations
+from app.network.served import Network, ServedNetwork
 from app.schema.answers import Clarification
 from app.schema.asking import ABOUT_A_PICTURE, Scope
-from app.served_network import Network, ServedNetwork
 from app.settings import AppSettings
 from app.tools import AnyTool, open_tools
 from app.tools.base import Equipment
@@ -46,7 +46,7 @@ MOST_CHOSEN = 7
 """As many documents as a clarification has options; a question can be about them all."""
 
 if TYPE_CHECKING:
-    from app.investigating.base import Investigator
+    from app.network.base import Investigator
     from app.web.lookup import WebLookup
 
 _DAGSTER_RUN = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
@@ -142,7 +142,7 @@ class AgentService:
         """The tools for programs: those of the knowledge base, and of a network that is loaded, if they may see it."""
         if not await self.network.is_offered_to(who):
             return self.tools
-        from app.tools.network import network_tools
+        from app.network.tools import network_tools
 
         equipment = Equipment(self.retrieval, record_content=self.settings.record_content)
         return {**self.tools, **network_tools(equipment, self.queries, await self.network.open(who))}
@@ -200,7 +200,7 @@ def open_service(settings: AppSettings, knowledge_base: Settings) -> AgentServic
     dagster_url = settings.dagster_url_of(knowledge_base)
 
     def investigator(network: Network, who: Principal) -> "Investigator":
-        from app.investigating.opening import open_investigator  # with the rooms of networks
+        from app.network.opening import open_investigator  # with the rooms of networks
 
         book = CitationBook(partial(run_url, dagster_url), links_documents=settings.serve_documents)
         return open_investigator(settings, knowledge_base, network.store, network.folder, retrieval, who, book)

@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 from pydantic import AliasChoices, Field, PositiveInt, PrivateAttr, SecretStr, model_validator
 from pydantic_settings import SettingsConfigDict
 
-from app.principal import ACCESS_CLAIMS, Principal
+from app.callers.principal import ACCESS_CLAIMS, Principal
 from app.schema.passages import CitationStyle
 from kb_pipeline.services.urls import LOOPBACK, is_private
 from kb_pipeline.settings import Address, Names, Settings, SharedSettings, listed, load

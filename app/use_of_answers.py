@@ -4,8 +4,8 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from itertools import zip_longest
 
-from app.planning.clarifying import read_reply
-from app.planning.manners import is_no_gap
+from app.answering.planning.clarifying import read_reply
+from app.answering.planning.manners import is_no_gap
 from app.schema.conversations import Turn
 from kb_pipeline.evaluation.use import AnswerUse, Tally
 

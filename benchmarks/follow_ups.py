@@ -17,8 +17,8 @@ from typing import Any
 
 from app.answering.base import Message, Question
 from app.answering.query import search_for
-from app.principal import Principal
-from app.retrieval import Retrieval
+from app.callers.principal import Principal
+from app.library.retrieval import Retrieval
 from kb_pipeline.flow.workspace import Workspace
 from kb_pipeline.settings import load_settings
 

@@ -24,9 +24,9 @@ from typing import Never
 import httpx
 
 from app.api.server import application
+from app.contributing.own_findings import OwnFindings
+from app.conversations.loose_questions import LooseQuestions
 from app.conversations.sqlite import SQLiteConversations
-from app.loose_questions import LooseQuestions
-from app.own_findings import OwnFindings
 from app.schema.conversations import Turn
 from app.service import AgentService, open_service
 from app.settings import AppSettings

@@ -14,8 +14,8 @@ from typing import Any
 from starlette.requests import Request
 from starlette.responses import Response
 
-from app.grounding.sentences import units_of
-from app.grounding.words import words
+from app.language.sentences import units_of
+from app.language.words import words
 from benchmarks.poisons import Order
 from kb_pipeline_tests.app.model_servers import chunk, streamed
 

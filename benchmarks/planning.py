@@ -21,15 +21,15 @@ from typing import Any
 
 from app.answering.base import AnswerEvent, Asked, Planned, Question, Text
 from app.answering.extractive.answerer import ExtractiveAnswerer
-from app.answering.planned import PlannedAnswerer
-from app.articles import Articles
+from app.answering.planning.answerer import PlannedAnswerer
+from app.callers.principal import Principal
 from app.grounding.citations import CitationBook
-from app.principal import Principal
-from app.retrieval import Retrieval
+from app.library.articles import Articles
+from app.library.retrieval import Retrieval
 from app.schema.answers import Clarification
 from kb_pipeline.flow.workspace import Workspace
 from kb_pipeline.settings import Settings
-from kb_pipeline_tests.app.library import Made, library, publish_library
+from kb_pipeline_tests.app.made_library import Made, library, publish_library
 
 TODAY = date(2026, 11, 23)
 _QUESTIONS = Path(__file__).parent / "questions"

@@ -35,16 +35,16 @@ from typing import Any
 from app.answering import open_answerer
 from app.answering.base import Answerer, Question, ToolStarted
 from app.answering.grounded import GroundedAnswer
-from app.articles import Articles
+from app.callers.principal import Principal
 from app.errors import AnswerError
 from app.grounding.citations import CitationBook
 from app.grounding.references import MARKS, find_references
 from app.language.messages import in_every_language
-from app.principal import Principal
-from app.retrieval import Retrieval
+from app.language.suggestions import as_question, without_number
+from app.library.articles import Articles
+from app.library.retrieval import Retrieval
 from app.schema.answers import ChatAnswer
 from app.settings import AppSettings
-from app.suggestions import as_question, without_number
 from benchmarks.obedient_model import ObedientModel
 from benchmarks.paid import ANALYZER
 from benchmarks.poisons import HIDDEN, KINDS, SIGN, Poison, Target, poisons

@@ -22,13 +22,13 @@ from math import ceil
 from pathlib import Path
 
 from app.answering.base import Question
-from app.answering.chat_client import ChatClient
-from app.answering.model_calls import added
 from app.answering.query import search_for, within_room
+from app.callers.principal import Principal
 from app.grounding.citations import CitationBook
 from app.judging import Judge, Judged, Statement, Verdict, open_judge
-from app.principal import Principal
-from app.retrieval import Retrieval
+from app.library.retrieval import Retrieval
+from app.model.calls import added
+from app.model.client import ChatClient
 from app.schema.answers import TokenUsage
 from app.schema.passages import Citation
 from app.settings import AppSettings, load_app_settings

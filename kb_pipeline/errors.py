@@ -30,26 +30,26 @@ the module of each error that is not defined here::
         SearchError
             IndexMissingError, IndexDamagedError, IndexMismatchError
                 IndexNotThereError          an IndexMissingError
-        ImageNotFoundError                  app.images
-        DocumentNotFoundError               app.originals.files
-        PageNotDrawnError                   app.originals.pictures
-        ArticleNotFoundError                app.articles
-        RunNotFoundError                    app.quality
-        NotAReviewerError                   app.contributing
-            OwnContributionError            app.contributing
-        NotAnAdministratorError             app.chosen_model
-        NetworkNotFoundError                app.served_network
-        InvestigationNotFoundError          app.investigating.running
+        ImageNotFoundError                  app.library.images
+        DocumentNotFoundError               app.library.originals.files
+        PageNotDrawnError                   app.library.originals.pictures
+        ArticleNotFoundError                app.library.articles
+        RunNotFoundError                    app.library.quality
+        NotAReviewerError                   app.contributing.contributing
+            OwnContributionError            app.contributing.contributing
+        NotAnAdministratorError             app.answering.chosen_model
+        NetworkNotFoundError                app.network.served
+        InvestigationNotFoundError          app.network.running
         WebError                            app.web.base
         AnswerError                         app.errors
             BadQuestionError, NotSignedInError, NotPermittedError, UpstreamRefusedError, UpstreamMissingError,
             UpstreamBusyError, UpstreamTimeoutError, UpstreamCutShortError, IndexUnavailableError,
             StoreUnavailableError, NetworkUnavailableError, NotAcceptedError
-            TooManyRunsError                app.investigating.running
-            NoAnswerError                   app.answering.model_calls
-            BadModelError                   app.chosen_model
+            TooManyRunsError                app.network.running
+            NoAnswerError                   app.model.calls
+            BadModelError                   app.answering.chosen_model
             UnknownConversationError        app.conversations.base
-            UnknownAnswerError              app.revisiting.asking_again
+            UnknownAnswerError              app.application.asking_again
             InvalidRequestError             app.conversations.base
 """
 

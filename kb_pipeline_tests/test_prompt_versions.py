@@ -4,8 +4,8 @@ import pytest
 
 from app.answering import prompts
 from app.evaluating import grading
-from app.investigating import prompts as investigating
 from app.judging import chat as judging
+from app.network import prompts as investigating
 from kb_pipeline.models import openai_vision
 from kb_pipeline.steps.describe import image_fields
 from kb_pipeline.steps.fingerprint import fingerprint

@@ -2,7 +2,7 @@
 
 import pytest
 
-from app.grounding.words import words
+from app.language.words import words
 from app.schema.answers import ChatAnswer
 from app.schema.passages import Citation, CitationOrigin
 from benchmarks.public.cited_pages import Cited, cited_pages, matched, telling_pages

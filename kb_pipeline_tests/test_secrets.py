@@ -17,8 +17,8 @@ import pytest
 from pydantic import SecretStr
 from pypdf import PdfWriter
 
-from app.answering.chat_client import ChatClient
 from app.errors import AnswerError
+from app.model.client import ChatClient
 from app.settings import AppSettings
 from kb_pipeline.analyzers import open_analyzer
 from kb_pipeline.analyzers.mistral.ocr import MistralOcr

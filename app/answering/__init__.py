@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from app.answering.base import Answerer
-from app.articles import Articles
-from app.retrieval import Retrieval
+from app.library.articles import Articles
+from app.library.retrieval import Retrieval
 from app.settings import AppSettings
 from app.tools import AnyTool, open_tools
 from app.tools.base import Equipment
@@ -25,7 +25,7 @@ def open_answerer(
 
     The model's packages are imported only if it uses a model.
     """
-    from app.answering.planned import PlannedAnswerer
+    from app.answering.planning.answerer import PlannedAnswerer
 
     answerer = _open_answerer(settings, retrieval, articles, web, tools)
     return answerer if settings.planning == "off" else PlannedAnswerer(answerer, retrieval)
@@ -43,10 +43,10 @@ def _open_answerer(
     if settings.mode == "extractive":
         return ExtractiveAnswerer(retrieval, articles, web=web)
     from app.answering.agent import AgentAnswerer
-    from app.answering.chat_client import ChatClient
     from app.answering.retrieve_first import RetrieveFirstAnswerer
     from app.answering.vision import image_reader
     from app.judging import open_judge
+    from app.model.client import ChatClient
 
     if tools is None:
         tools = open_tools(Equipment(retrieval, record_content=settings.record_content), settings.tools)

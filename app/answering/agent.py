@@ -8,13 +8,13 @@ from functools import cached_property
 from agent_framework import Agent, FunctionTool, Message
 
 from app.answering.base import AnswerEvent, Finished, Question, Step, Text
-from app.answering.model_calls import OUT_OF_ROOM, ModelCalls, ModelText, NoAnswerError, added, updates
 from app.answering.prompts import AGENT_TEMPLATE, ROLE, RULES, fill
 from app.answering.retrieve_first import ModelAnswerer, RetrieveFirstAnswerer, history_of
 from app.answering.search_tool import KnowledgeBaseSearch
 from app.answering.tool_calls import ToolCalls
 from app.answering.vision import asked
 from app.grounding.citations import CitationBook
+from app.model.calls import OUT_OF_ROOM, ModelCalls, ModelText, NoAnswerError, added, updates
 from app.schema.answers import TokenUsage
 from app.tools import AnyTool
 

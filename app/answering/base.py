@@ -5,10 +5,10 @@ from collections.abc import AsyncGenerator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
-from app.agents import KNOWLEDGE_BASE, Profile
+from app.answering.picture import Picture
+from app.answering.profiles import KNOWLEDGE_BASE, Profile
+from app.callers.principal import Principal
 from app.grounding.citations import CitationBook
-from app.picture import Picture
-from app.principal import Principal
 from app.schema.answers import AnsweredBy, Clarification, Plan, PlanStatus, TokenUsage
 
 if TYPE_CHECKING:

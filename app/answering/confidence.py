@@ -6,7 +6,7 @@ This is the one place that decides whether to answer, to offer what is closest, 
 from collections.abc import Sequence
 from typing import Literal
 
-from app.grounding.words import words
+from app.language.words import words
 from kb_pipeline.records import SearchHit
 
 Evidence = Literal["answers", "closest", "unlikely", "nothing"]

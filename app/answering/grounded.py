@@ -5,7 +5,6 @@ import logging
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing, suppress
 
-from app.agents import KNOWLEDGE_BASE
 from app.answering.base import (
     Answerer,
     Asked,
@@ -21,8 +20,9 @@ from app.answering.base import (
 )
 from app.answering.extractive.guidance import follow_ups
 from app.answering.extractive.quoting import inline
-from app.answering.languages import reader_language
 from app.answering.nearness import Suggesting
+from app.answering.planning.manners import is_courtesy
+from app.answering.profiles import KNOWLEDGE_BASE
 from app.answering.query import continued_questions
 from app.errors import AnswerError, NotAcceptedError, UpstreamCutShortError
 from app.grounding.citations import CitationBook, ReadingOrder
@@ -32,8 +32,8 @@ from app.grounding.stream import Grounder
 from app.grounding.support import mark_used
 from app.grounding.vouching import Voucher
 from app.judging.base import Judge
+from app.language.detection import reader_language
 from app.language.messages import Messages
-from app.planning.manners import is_courtesy
 from app.schema.answers import ChatAnswer, Clarification, Plan, TokenUsage, ToolUse
 from app.schema.passages import Citation
 from kb_pipeline.errors import KnowledgeBaseError
@@ -223,7 +223,7 @@ class GroundedAnswer:
     async def _judged(self, judge: Judge, statements: Sequence[Statement]) -> str:
         """Return what the judge says of statements that the passages do not bear out, and count what it used."""
         passages = {c.number: "\n".join((*c.heading_path, c.passage)) for c in self._book.citations}
-        from app.answering.model_calls import added
+        from app.model.calls import added
 
         judged = await judge.judge(self._question.text, statements, passages)
         self._used = added(self._used, judged.usage)

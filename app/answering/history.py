@@ -9,7 +9,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from agent_framework import ChatContext, ChatMiddleware, Content, Message
 
 from app.model.passages import shorten_passages
-from app.tokens import estimate_tokens
+from app.model.tokens import estimate_tokens
 
 PASSAGES = "kb_passages"
 """Marks a text content of a user's message that holds passages rather than the user's words."""

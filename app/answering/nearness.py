@@ -9,7 +9,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from app.grounding.words import readable
+from app.language.words import readable
 from app.schema.passages import Citation
 from kb_pipeline.models.base import Embedder
 from kb_pipeline.models.hashing import HashingEmbedder

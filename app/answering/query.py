@@ -1,7 +1,7 @@
 """Chooses what to search for without a model: a follow-up question borrows words from the questions before it.
 
 Of several questions in one message each is a question of its own, and of a pasted mail its questions come first. Also
-chooses which of the hits a model reads. Searching itself is the task of :mod:`app.retrieval`.
+chooses which of the hits a model reads. Searching itself is the task of :mod:`app.library.retrieval`.
 """
 
 import asyncio
@@ -11,8 +11,8 @@ from dataclasses import replace
 from itertools import zip_longest
 
 from app.answering.base import Question
-from app.grounding.words import STOP_WORDS, words
-from app.retrieval import Retrieval
+from app.language.words import STOP_WORDS, words
+from app.library.retrieval import Retrieval
 from kb_pipeline.records import SearchHit
 from kb_pipeline.search.base import SearchFilter
 

@@ -9,21 +9,21 @@ from typing import TYPE_CHECKING
 from agent_framework import ChatMiddleware, Message
 
 from app.answering.base import Answerer, AnswerEvent, Finished, Question, Searched, Text
-from app.answering.chat_client import ChatClient
 from app.answering.confidence import evidence_of
 from app.answering.extractive.answerer import ExtractiveAnswerer
 from app.answering.history import FitHistory, passages_content
 from app.answering.markers import FirstResponse, WithoutMarkers
-from app.answering.model_calls import NO_ANSWER, OUT_OF_ROOM, ModelCalls, ModelText, NoAnswerError, updates
 from app.answering.nearness import Nearness, nearness_of
 from app.answering.on_web import look_up
 from app.answering.prompts import MARKERS_ANSWERED, PROMPT_VERSION, RETRIEVE_FIRST_INSTRUCTIONS, SEARCH_MARKERS
 from app.answering.query import limits_of, search_for, within_room
 from app.answering.vision import ReadImage, ShowImages, asked
+from app.callers.principal import Principal
 from app.grounding.citations import CitationBook
+from app.library.retrieval import Retrieval
+from app.model.calls import NO_ANSWER, OUT_OF_ROOM, ModelCalls, ModelText, NoAnswerError, updates
+from app.model.client import ChatClient
 from app.model.passages import format_passages
-from app.principal import Principal
-from app.retrieval import Retrieval
 from app.schema.answers import TokenUsage
 from app.schema.passages import Citation
 from app.settings import AppSettings

@@ -15,8 +15,8 @@ from app.answering.on_web import LookedUp, look_up
 from app.answering.prompts import NO_MORE_SEARCHES, TOOL_DESCRIPTION, TOOL_NAME, WEB_TOOL_DESCRIPTION, WEB_TOOL_NAME
 from app.answering.query import limits_of, search_queries, within_room
 from app.grounding.citations import CitationBook
+from app.library.retrieval import Retrieval
 from app.model.passages import format_passages
-from app.retrieval import Retrieval
 from kb_pipeline.errors import KnowledgeBaseError
 
 if TYPE_CHECKING:

@@ -9,11 +9,11 @@ from agent_framework import ChatContext, ChatMiddleware, Content, Message
 from PIL import Image
 
 from app.answering.base import Question
+from app.callers.principal import Principal
 from app.grounding.citations import IMAGE_ROUTE, CitationBook
-from app.images import open_image
-from app.principal import Principal
+from app.library.images import open_image
+from app.logs.telemetry import record_vision
 from app.settings import AppSettings
-from app.telemetry import record_vision
 from kb_pipeline.errors import KnowledgeBaseError
 from kb_pipeline.steps.images.raster import scaled_down
 from kb_pipeline.store.layout import Layout

@@ -6,17 +6,17 @@ from typing import Annotated
 
 from fastapi import APIRouter, Query
 
+from app.api.context import compose_context
 from app.api.gate import TheService, Who
-from app.auditing import note
-from app.context import compose_context
+from app.callers.principal import Principal
 from app.grounding.citations import document_url, passage_of
-from app.principal import Principal
+from app.language.suggestions import suggest
+from app.logs.auditing import note
 from app.schema.articles import Article, ArticleList, ArticleSort
 from app.schema.asking import Suggestions
 from app.schema.context import Backlog, BacklogPart, KnowledgeContext, Mode
 from app.schema.search import SearchResult, SearchResults
 from app.service import AgentService
-from app.suggestions import suggest
 from kb_pipeline.errors import IndexMissingError
 from kb_pipeline.records import KnowledgeMode, SearchHit, SearchMode, sections
 from kb_pipeline.search.base import split_modes

@@ -15,7 +15,7 @@ from starlette.routing import compile_path
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from app.api.gate import asking
-from app.auditing import Noted, noted_now
+from app.logs.auditing import Noted, noted_now
 from kb_pipeline.store.audit import Action, AuditLog, Outcome
 
 RECORDED: Mapping[str, Action] = {

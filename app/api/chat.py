@@ -4,8 +4,8 @@ from fastapi import APIRouter
 
 from app.answering.grounded import GroundedAnswer
 from app.api.gate import TheService, Who
-from app.auditing import note, note_answer
 from app.grounding.source_style import in_source_style
+from app.logs.auditing import note, note_answer
 from app.schema.answers import ChatAnswer
 from app.schema.asking import ChatRequest
 

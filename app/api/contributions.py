@@ -6,7 +6,7 @@ from typing import Annotated
 from fastapi import APIRouter, Depends, Query, Request
 
 from app.api.gate import TheService, Who
-from app.contributing import Caller
+from app.contributing.contributing import Caller
 from app.schema.contributions import Acceptance, ContributionDetails, ContributionList, NewContribution, Rejection
 from kb_pipeline.records import ContributionState
 

@@ -8,13 +8,13 @@ from fastapi import APIRouter, BackgroundTasks, Depends, Query, Request, Respons
 from app.api.gate import TheService, Who
 from app.api.owners import ResponseOwners
 from app.api.served import PRIVATE
+from app.callers.principal import Principal
 from app.conversations.base import MOST_LISTED, UnknownConversationError
 from app.conversations.markdown import markdown_of
-from app.principal import Principal
+from app.library.withheld import shown
 from app.schema.answers import ChatAnswer
 from app.schema.conversations import Conversation, ConversationList, Feedback, NewTitle, OpenedSource, Turn
 from app.service import AgentService
-from app.withheld import shown
 from kb_pipeline.errors import KnowledgeBaseError
 
 _log = logging.getLogger(__name__)

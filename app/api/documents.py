@@ -7,7 +7,7 @@ from typing import Annotated
 from fastapi import APIRouter, Query
 
 from app.api.gate import TheService, Who
-from app.articles import ArticleNotFoundError
+from app.library.articles import ArticleNotFoundError
 from app.schema.asking import Collection, CollectionKind, CollectionList
 from app.schema.documents import DocumentDetails, DocumentFilters, DocumentItem, DocumentList, DocumentPassage
 from kb_pipeline.records import Chunk, DocumentEntry, DocumentSort, Quoted

@@ -10,8 +10,8 @@ from fastapi import APIRouter
 
 from app.api.contributions import Calling
 from app.api.gate import TheService
-from app.asked import asked_since
-from app.contributing import Caller, NotAReviewerError
+from app.contributing.contributing import Caller, NotAReviewerError
+from app.conversations.asked import asked_since
 from app.schema.articles import ArticleUse
 from app.schema.gaps import KnowledgeGap, KnowledgeGapList
 from app.service import AgentService

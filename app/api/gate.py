@@ -17,13 +17,13 @@ from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from app.api.problems import answer_problem, problem
+from app.callers.principal import Principal, principal_of
 from app.errors import AnswerError, BadQuestionError, NotSignedInError
-from app.principal import Principal, principal_of
 from app.service import AgentService
 from app.settings import AppSettings
 
 if TYPE_CHECKING:
-    from app.access_tokens import AccessTokens
+    from app.callers.access_tokens import AccessTokens
 
 asking: ContextVar[Principal] = ContextVar("asking")
 """The caller of the current request; :class:`Gate` sets it before any route runs."""
@@ -219,7 +219,7 @@ def _length_without_pictures(body: bytes) -> int:
 def _access_tokens(settings: AppSettings) -> "AccessTokens | None":
     if not settings.token_issuer:
         return None
-    from app.access_tokens import AccessTokens  # with cryptography, which nobody else needs
+    from app.callers.access_tokens import AccessTokens  # with cryptography, which nobody else needs
 
     return AccessTokens(settings.token_issuer.rstrip("/"), settings.token_audience, settings.access_claims)
 

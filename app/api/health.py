@@ -9,12 +9,12 @@ from typing import Annotated, cast
 from fastapi import APIRouter, Depends, Request
 
 import kb_pipeline
-from app.agents import KNOWLEDGE_BASE, Profile, profiles
+from app.answering.profiles import KNOWLEDGE_BASE, Profile, profiles
 from app.answering.prompts import TOOL_NAME
 from app.api.gate import TheService, Who
+from app.api.glance import Glance
+from app.callers.principal import Principal
 from app.errors import as_answer_error
-from app.glance import Glance
-from app.principal import Principal
 from app.schema.health import Health, IndexHealth, StoreHealth
 from app.schema.network import NetworkHealth
 from app.service import AgentService

@@ -9,9 +9,9 @@ from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
 from app.api.served import file_response
+from app.callers.principal import Principal
 from app.grounding.citations import IMAGE_ROUTE
-from app.images import ImageNotFoundError, open_image
-from app.principal import Principal
+from app.library.images import ImageNotFoundError, open_image
 from kb_pipeline.store.layout import Layout
 
 WhoAsks = Callable[..., Principal]

@@ -10,11 +10,11 @@ from fastapi.sse import format_sse_event
 
 from app.api.event_streams import KEPT_ALIVE, KEPT_ALIVE_SECONDS, EventStream
 from app.api.gate import TheService, Who
-from app.investigating.base import TAKING_PART
-from app.investigating.running import Run
-from app.principal import Principal
+from app.callers.principal import Principal
+from app.network.base import TAKING_PART
+from app.network.running import Run
+from app.network.served import NetworkNotFoundError
 from app.schema.network import Agents, AlertRequest, Investigation, InvestigationEvent, InvestigationList
-from app.served_network import NetworkNotFoundError
 from app.service import AgentService
 from kb_pipeline.errors import ScenarioError
 

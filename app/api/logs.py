@@ -9,10 +9,10 @@ from fastapi.sse import format_sse_event
 
 from app.api.event_streams import KEPT_ALIVE, KEPT_ALIVE_SECONDS, EventStream
 from app.api.gate import TheService, Who
-from app.log_lines import LogLine, log_tail
-from app.principal import Principal
+from app.callers.principal import Principal
+from app.logs.lines import LogLine, log_tail
+from app.network.served import NetworkNotFoundError, ServedNetwork
 from app.schema.network import LogLines
-from app.served_network import NetworkNotFoundError, ServedNetwork
 from kb_pipeline.errors import ScenarioError
 
 router = APIRouter(prefix="/api", tags=["service"])

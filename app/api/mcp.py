@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 from starlette.types import Receive, Scope, Send
 
 from app.api.gate import asking
+from app.api.mcp_server import mcp_server
 from app.api.problems import problem
 from app.service import AgentService
-from app.tools.mcp_server import mcp_server
 from kb_pipeline.errors import SettingsError
 
 if TYPE_CHECKING:

@@ -21,7 +21,7 @@ async def trial(address: ModelAddress, service: TheService, caller: Calling) -> 
     """Try a model with three small requests. Nothing is kept of it, and no other model is used."""
     service.chosen_model.check_administrator(caller.who, is_local=caller.is_local)
     settings = await service.chosen_model.settings_for(address, is_local=caller.is_local)
-    from app.answering.trial import try_model  # with the model's packages, which a service without a model lacks
+    from app.model.trial import try_model  # with the model's packages, which a service without a model lacks
 
     return await try_model(settings)
 

@@ -6,7 +6,8 @@ from fastapi import APIRouter, Body, Request
 from pydantic import JsonValue
 
 from app.api.gate import TheService, Who
-from app.network_descriptions import openapi_document
+from app.network.descriptions import openapi_document
+from app.network.served import NetworkNotFoundError
 from app.schema.network import (
     GraphQueryResponse,
     NetworkHealth,
@@ -14,7 +15,6 @@ from app.schema.network import (
     TelemetryQueryResponse,
     TopologyResponse,
 )
-from app.served_network import NetworkNotFoundError
 
 router = APIRouter(tags=["network"])
 Asked = Annotated[JsonValue, Body()]

@@ -12,13 +12,13 @@ from starlette.responses import Response
 from app.api.gate import TheService, Who
 from app.api.problems import problem
 from app.api.served import PRIVATE, file_response, is_known
+from app.callers.principal import Principal
 from app.grounding.citations import DOCUMENT_ROUTE
-from app.originals.files import DocumentNotFoundError, document_of, file_name, open_document
-from app.originals.marking import Quote
-from app.originals.page import LONGEST_SIDE
-from app.originals.pictures import PageNotDrawnError, PictureRequest
-from app.originals.quoting import quotes_on
-from app.principal import Principal
+from app.library.originals.files import DocumentNotFoundError, document_of, file_name, open_document
+from app.library.originals.marking import Quote
+from app.library.originals.page import LONGEST_SIDE
+from app.library.originals.pictures import PageNotDrawnError, PictureRequest
+from app.library.originals.quoting import quotes_on
 from app.service import AgentService
 
 router = APIRouter(tags=["documents"])

@@ -9,13 +9,13 @@ from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 from starlette.responses import JSONResponse
 
-from app.articles import ArticleNotFoundError
-from app.chosen_model import NotAnAdministratorError
-from app.contributing import NotAReviewerError, OwnContributionError
+from app.answering.chosen_model import NotAnAdministratorError
+from app.contributing.contributing import NotAReviewerError, OwnContributionError
 from app.errors import AnswerError, as_answer_error, without_places
-from app.investigating.running import InvestigationNotFoundError
-from app.quality import RunNotFoundError
-from app.served_network import NetworkNotFoundError
+from app.library.articles import ArticleNotFoundError
+from app.library.quality import RunNotFoundError
+from app.network.running import InvestigationNotFoundError
+from app.network.served import NetworkNotFoundError
 from kb_pipeline.errors import (
     ContributionDecidedError,
     ContributionError,

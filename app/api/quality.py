@@ -8,7 +8,7 @@ from typing import Annotated
 from fastapi import APIRouter, Query
 
 from app.api.gate import TheService, Who
-from app.quality import Quality
+from app.library.quality import Quality
 from app.schema.quality import QualityComparison, QualityKind, QualityRunDetails, QualityRuns, UseCount, UseOfAnswers
 from app.service import AgentService
 from kb_pipeline.evaluation.gaps import DAYS, load_gaps

@@ -4,7 +4,7 @@ from time import perf_counter
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from app.log_lines import note
+from app.logs.lines import note
 
 _SILENT = frozenset({"/health", "/readiness", "/api/logs"})
 """Paths that are asked for all the time."""

@@ -19,14 +19,15 @@ from azure.ai.agentserver.responses import (
 )
 from pydantic import ValidationError
 
-from app.agents import profile_named
 from app.answering.base import Message
 from app.answering.grounded import GroundedAnswer
+from app.answering.picture import Picture, bytes_of
+from app.answering.profiles import profile_named
 from app.api.answer_events import AnswerEvents, Event
 from app.api.gate import asking
 from app.api.owners import ResponseOwners
 from app.api.problems import UNEXPECTED
-from app.auditing import Noted, note, note_answer, noted_now, write_note
+from app.callers.principal import Principal
 from app.conversations.base import ConversationStore, UnknownConversationError
 from app.conversations.entries import responses_of_chain, steps_of
 from app.conversations.responses_store import StoreFailedError, note_failure
@@ -34,13 +35,12 @@ from app.conversations.turns import STOPPED, TurnRecorder, conversation_for, pen
 from app.errors import AnswerError, BadQuestionError, StoreUnavailableError, UpstreamBusyError, as_answer_error
 from app.grounding.references import without_references
 from app.grounding.source_style import SourceStyle, without_sources
-from app.picture import Picture, bytes_of
-from app.principal import Principal
+from app.library.withheld import shown
+from app.logs.auditing import Noted, note, note_answer, noted_now, write_note
 from app.schema.answers import WHOLE_ANSWER
 from app.schema.asking import Scope, picture_at, with_picture_text
 from app.schema.passages import CitationStyle
 from app.service import AgentService
-from app.withheld import shown
 from kb_pipeline.errors import KnowledgeBaseError
 from kb_pipeline.records import KnowledgeMode
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from fastapi import Request
 from starlette.responses import Response, StreamingResponse
 
-from app.served_files import ServedFile
+from app.library.served_files import ServedFile
 
 _RANGE = re.compile(r"bytes=(\d{0,18})-(\d{0,18})")
 PRIVATE = {

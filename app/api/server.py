@@ -39,12 +39,12 @@ from app.api.problems import handle_problems
 from app.api.request_log import RequestLog
 from app.api.responses import responses_host
 from app.conversations.responses_store import ResponseStore
-from app.log_lines import keep_log_lines
+from app.library.withheld import shown_turns
+from app.logs.lines import keep_log_lines
+from app.logs.telemetry import configure_telemetry
 from app.schema.conversations import Turn
 from app.service import AgentService, open_service
 from app.settings import AppSettings
-from app.telemetry import configure_telemetry
-from app.withheld import shown_turns
 from kb_pipeline.errors import KnowledgeBaseError
 from kb_pipeline.settings import Settings
 from kb_pipeline.web.guard import RequestGuard

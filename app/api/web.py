@@ -4,7 +4,7 @@ from fastapi import APIRouter
 
 from app.api.contributions import Calling
 from app.api.gate import TheService
-from app.contributing import NotAReviewerError
+from app.contributing.contributing import NotAReviewerError
 from app.schema.health import WebStatistics
 
 router = APIRouter(prefix="/api/web", tags=["web"])

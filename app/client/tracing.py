@@ -3,7 +3,7 @@
 Without a destination in the environment nothing is traced (:mod:`kb_pipeline.telemetry`).
 """
 
-from app.logs import hidden
+from app.logs.redacting import hidden
 from kb_pipeline.telemetry.destinations import read_destinations
 
 

@@ -12,6 +12,7 @@ from contextlib import suppress
 
 from pydantic import ValidationError
 
+from app.answering.picture import Picture
 from app.conversations.entries import (
     UNTITLED,
     Addition,
@@ -31,7 +32,6 @@ from app.conversations.entries import (
     write_position,
 )
 from app.errors import AnswerError
-from app.picture import Picture
 from app.schema.asking import AskedPicture
 from app.schema.conversations import UNANSWERED, Conversation, ConversationList, ConversationSummary, Feedback, Turn
 

@@ -3,9 +3,9 @@
 A response is kept with its turn. It waits until the turn's question is kept. If the question was never kept, or was
 deleted meanwhile, nothing of the response is kept.
 
-What is read back is what the caller may see of its answer now (:mod:`app.withheld`). Of an answer that is shown only in
-part the messages remain, as steps, plans and results of tools name what was found; of a response that failed, nothing
-that was said until then.
+What is read back is what the caller may see of its answer now (:mod:`app.library.withheld`). Of an answer that is
+shown only in part the messages remain, as steps, plans and results of tools name what was found; of a response that
+failed, nothing that was said until then.
 """
 
 import asyncio
@@ -26,10 +26,10 @@ from azure.ai.agentserver.responses import (
 )
 from azure.ai.agentserver.responses.store import ResponseAlreadyExistsError
 
+from app.callers.principal import LOCAL_USER
 from app.conversations.base import ConversationStore, UnknownConversationError, is_id
 from app.conversations.entries import Json, Step, chain_of, entry, latest, now, page_of, steps_of, title_of, unsettled
 from app.errors import AnswerError, as_answer_error
-from app.principal import LOCAL_USER
 from app.schema.answers import ChatAnswer
 from app.schema.asking import picture_path
 from app.schema.conversations import Turn

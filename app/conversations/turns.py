@@ -8,10 +8,10 @@ from typing import Any, Self
 
 from azure.ai.agentserver.responses import ResponseContext
 
+from app.answering.picture import Picture
 from app.conversations.base import ConversationStore, InvalidRequestError, asked_picture, is_id
 from app.conversations.entries import now, responses_of_chain, steps_of
 from app.errors import as_answer_error
-from app.picture import Picture
 from app.schema.answers import ChatAnswer, Clarification
 from app.schema.conversations import Turn
 from kb_pipeline.errors import KnowledgeBaseError

@@ -13,14 +13,14 @@ from urllib.parse import unquote
 from app.answering import open_answerer
 from app.answering.base import Answerer, Question
 from app.answering.grounded import GroundedAnswer
-from app.articles import Articles
+from app.callers.principal import Principal
 from app.errors import AnswerError
 from app.evaluating.claims import claims_of, supporters
 from app.evaluating.grading import Grader
 from app.grounding.citations import IMAGE_ROUTE, CitationBook
 from app.grounding.references import used_numbers
-from app.principal import Principal
-from app.retrieval import Retrieval
+from app.library.articles import Articles
+from app.library.retrieval import Retrieval
 from app.schema.answers import ChatAnswer
 from app.settings import AppSettings
 from kb_pipeline.errors import KnowledgeBaseError

@@ -12,11 +12,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from app.grounding.references import find_references, without_marks, write_references
-from app.grounding.sentences import sentence_spans, units_of
 from app.grounding.statements import FEWEST_WORDS, IMAGE, MARKER, SAYS_NOTHING, stated
 from app.grounding.support import LONGEST_ANSWER, mark_used
-from app.grounding.words import words
 from app.language.messages import in_every_language
+from app.language.sentences import sentence_spans, units_of
+from app.language.words import words
 from app.schema.passages import Citation
 
 _REMARKS = tuple(

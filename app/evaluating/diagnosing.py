@@ -8,8 +8,8 @@ from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
 
-from app.investigating.by_rules import Case, RulesInvestigator
-from app.investigating.reading import read_network
+from app.network.by_rules import Case, RulesInvestigator
+from app.network.reading import read_network
 from kb_pipeline.errors import ScenarioError
 from kb_pipeline.evaluation.diagnosis import GivenDiagnosis, Suspect, diagnosis_outcome, diagnosis_run, told_of
 from kb_pipeline.evaluation.history import load_outcomes, load_run

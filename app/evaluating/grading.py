@@ -3,9 +3,9 @@
 from agent_framework import Message
 from pydantic import BaseModel, Field, ValidationError
 
-from app.answering.chat_client import ChatClient
-from app.answering.model_calls import explain
 from app.errors import AnswerError
+from app.model.calls import explain
+from app.model.client import ChatClient
 from app.model.passages import format_passages
 from app.schema.answers import ChatAnswer, TokenUsage
 from app.settings import AppSettings

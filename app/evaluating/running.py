@@ -21,7 +21,7 @@ from kb_pipeline.settings import Settings
 from kb_pipeline.steps.fingerprint import fingerprint
 
 _APP = Path(__file__).parents[1]
-_ANSWERING = ("answering", "evaluating", "grounding", "retrieval.py")
+_ANSWERING = ("answering", "evaluating", "grounding", "judging", "language", "library/retrieval.py", "model")
 
 
 async def evaluate_answers(

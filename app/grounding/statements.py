@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 from app.grounding.references import find_references, without_marks
-from app.grounding.sentences import SENTENCE_END, ends_sentence
-from app.grounding.words import words
+from app.language.sentences import SENTENCE_END, ends_sentence
+from app.language.words import words
 
 IMAGE = re.compile(r"!\[((?:[^\[\]\\]|\\.)*+)\]\([^()\s]*+\)")
 MARKER = re.compile(r"(?:[ \t>]|[-+*][ \t]|\d{1,9}[.)][ \t])*")

@@ -8,8 +8,8 @@ from itertools import islice, pairwise, takewhile
 
 from app.grounding.citations import document_url
 from app.grounding.references import find_references, used_numbers, without_marks
-from app.grounding.sentences import Unit, sentence_spans, units_of
-from app.grounding.words import Weights, words
+from app.language.sentences import Unit, sentence_spans, units_of
+from app.language.words import Weights, words
 from app.schema.passages import Citation
 
 LONGEST_ANSWER = 20_000

@@ -12,10 +12,10 @@ from functools import cached_property
 
 from app.grounding.citations import CitationBook
 from app.grounding.references import find_references, write_references
-from app.grounding.sentences import units_of
 from app.grounding.statements import AnswerPart, Statement, Statements, unreferenced
 from app.grounding.values import Reading, Value, said_otherwise, values_of
 from app.language.messages import Messages
+from app.language.sentences import units_of
 from app.schema.passages import Citation
 
 Suggest = Callable[[str, Sequence[Citation]], Citation | None]

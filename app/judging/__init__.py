@@ -13,7 +13,7 @@ from kb_pipeline.errors import SettingsError
 from kb_pipeline.plugins import find_opener
 
 if TYPE_CHECKING:
-    from app.answering.chat_client import ChatClient
+    from app.model.client import ChatClient
 
 __all__ = ["JUDGES", "Judge", "Judged", "Statement", "Verdict", "open_judge"]
 

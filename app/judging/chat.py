@@ -13,10 +13,10 @@ from agent_framework import Message
 from pydantic import BaseModel, Field, ValidationError
 from pydantic_core import from_json
 
-from app.answering.chat_client import ChatClient
-from app.answering.model_calls import ModelCalls, ModelText, updates
 from app.grounding.statements import Statement
 from app.judging.base import Judge, Judged, Verdict, VerdictKind, cited_by
+from app.model.calls import ModelCalls, ModelText, updates
+from app.model.client import ChatClient
 from app.model.passages import format_numbered, harmless
 from app.settings import AppSettings
 from kb_pipeline.models.base import encodable

@@ -13,10 +13,10 @@ import numpy as np
 import numpy.typing as npt
 from pydantic import BaseModel, Field, ValidationError
 
-from app.grounding.sentences import Unit, units_of
+from app.callers.work_pool import WorkPool
 from app.grounding.statements import Statement
 from app.judging.base import Judge, Judged, Verdict, cited_by
-from app.work_pool import WorkPool
+from app.language.sentences import Unit, units_of
 from kb_pipeline.errors import ModelError, SettingsError
 from kb_pipeline.models.base import encodable
 from kb_pipeline.models.onnx_embedder import find_graph, open_session

@@ -4,7 +4,7 @@ import argparse
 import sys
 
 from app.client.tracing import trace_calls
-from app.logs import configure_logging
+from app.logs.redacting import configure_logging
 from app.page.server import create_page
 from app.settings import load_app_settings
 from kb_pipeline.errors import KnowledgeBaseError

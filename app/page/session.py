@@ -5,9 +5,9 @@ from functools import cache
 
 import streamlit as st
 
+from app.callers.principal import EASY_AUTH_HEADERS
 from app.client import Agent, AgentClient, Client
 from app.client.service_token import ServiceToken, service_token
-from app.principal import EASY_AUTH_HEADERS
 from app.settings import AppSettings, load_app_settings
 
 Who = tuple[tuple[str, str], ...]

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from app.client import PlanStep, SearchStep, ToolStep
 from app.schema.answers import Plan, PlanItem, PlanStatus, QueryKind
-from app.steps import shortened, tool_in_words
+from app.schema.steps import shortened, tool_in_words
 from kb_pipeline.wording import counted
 
 _KINDS: Mapping[QueryKind, str] = {

@@ -16,10 +16,10 @@ from typing import Any, Generic, TypeVar
 
 from pydantic import BaseModel, ConfigDict, model_validator
 
-from app.auditing import note, note_call
-from app.principal import Principal
-from app.retrieval import Retrieval
-from app.telemetry import tracing_tool
+from app.callers.principal import Principal
+from app.library.retrieval import Retrieval
+from app.logs.auditing import note, note_call
+from app.logs.telemetry import tracing_tool
 from app.tools.failures import Failure, failure_of
 from app.tools.image_links import ImageLinks
 from kb_pipeline.records import SearchHit

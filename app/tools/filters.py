@@ -48,7 +48,7 @@ class DocumentFilters(Arguments):
         return days
 
     def limits(self) -> SearchFilter:
-        """The same as a filter of the index; who may read what is added by :class:`app.retrieval.Retrieval`."""
+        """The same as a filter of the index; who may read what is added by :class:`app.library.retrieval.Retrieval`."""
         return SearchFilter(
             article_ids=_values(self.doc_id),
             filename=_values(self.filename),

@@ -4,8 +4,8 @@ from typing import Annotated
 
 from pydantic import Field, StringConstraints
 
-from app.auditing import note, note_call
-from app.principal import Principal
+from app.callers.principal import Principal
+from app.logs.auditing import note, note_call
 from app.tools.base import Arguments, Outcome, Tool
 from app.tools.failures import ToolError
 from kb_pipeline.records import DocumentEntry, SearchHit

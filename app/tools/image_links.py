@@ -10,9 +10,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 from urllib.parse import unquote
 
+from app.callers.principal import Principal
 from app.grounding.citations import IMAGE_ROUTE, is_elsewhere
-from app.images import visible_image_paths
-from app.principal import Principal
+from app.library.images import visible_image_paths
 from app.settings import AppSettings
 from kb_pipeline.records import SearchHit
 from kb_pipeline.store.azure_sas import BlobLinks

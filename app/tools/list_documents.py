@@ -4,7 +4,7 @@ from typing import Any
 
 from pydantic import Field
 
-from app.principal import Principal
+from app.callers.principal import Principal
 from app.tools.base import Arguments, Outcome, Tool
 from app.tools.filters import DocumentFilters
 from kb_pipeline.records import Chunk, DocumentEntry, DocumentSort, SearchHit

@@ -4,8 +4,8 @@ from typing import Annotated, Any
 
 from pydantic import Field, StringConstraints
 
+from app.callers.principal import Principal
 from app.grounding.citations import images_of, is_elsewhere, with_image_urls
-from app.principal import Principal
 from app.tools.base import Arguments, Outcome, Tool
 from app.tools.filters import BlockFilters
 from kb_pipeline.records import KnowledgeMode, SearchHit

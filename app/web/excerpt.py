@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator
 
-from app.grounding.words import Weights, words
+from app.language.words import Weights, words
 from kb_pipeline.steps.chunk.plain import FENCE_LINE, plain_text
 
 CUT = "[...]"

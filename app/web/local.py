@@ -14,7 +14,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from threading import Lock
 
-from app.grounding.words import Weights, words
+from app.language.words import Weights, words
 from app.settings import AppSettings
 from app.web.base import MOST_RESULTS, WebError, WebPage, WebResult, WebSearch
 from app.web.page_text import page_of, without_links

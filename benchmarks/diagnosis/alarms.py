@@ -20,8 +20,8 @@ import pandas as pd
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from app.investigating.diagnosing import diagnose
-from app.investigating.incidents import Incident
+from app.network.diagnosing import diagnose
+from app.network.incidents import Incident
 from benchmarks.diagnosis.sequences import DEVIATIONS, deviations
 from kb_pipeline.network.topology import Topology
 

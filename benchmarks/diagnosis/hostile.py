@@ -26,7 +26,7 @@ from hypothesis import settings as hypothesis_settings
 from kb_pipeline.errors import QueryError
 from kb_pipeline.network.base import Limits
 from kb_pipeline.network.loading import load
-from kb_pipeline.network.local import LocalStore
+from kb_pipeline.network.local.store import LocalStore
 from kb_pipeline.network.scenario import ScenarioFolder
 from kb_pipeline_tests.app.api.networks import client_of, with_network
 from kb_pipeline_tests.app.api.random_queries import ANSWERS, TEXTS, fault

@@ -18,7 +18,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from app.investigating.baselines import worst_metric
+from app.network.baselines import worst_metric
 
 _GROUPS = ("realKnownCause", "realAWSCloudwatch")
 _WINDOW_SECONDS = 30 * 60

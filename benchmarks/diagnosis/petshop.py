@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from app.investigating.baselines import rank_by_measurements, surprise
+from app.network.baselines import rank_by_measurements, surprise
 from kb_pipeline.evaluation.statistics import mean_score
 
 _STATISTICS = {"latency": ("Average", "p50", "p90"), "availability": ("Average",)}

@@ -18,8 +18,8 @@ from hashlib import sha256
 
 import numpy as np
 
-from app.investigating import causes, diagnosing, likelihood
-from app.investigating.diagnosing import Diagnosis, diagnose
+from app.network import causes, diagnosing, likelihood
+from app.network.diagnosing import Diagnosis, diagnose
 from benchmarks.diagnosis.networks import topologies
 from benchmarks.diagnosis.simulator import DIRECTIONS, NOW, SYMPTOMS, WINDOW, Incident, simulate
 

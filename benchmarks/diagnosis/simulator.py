@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from app.investigating.alerts import Alert
+from app.network.alerts import Alert
 from benchmarks.diagnosis.networks import Network, network_of
 from benchmarks.diagnosis.propagation import Spreading
 from kb_pipeline.network.scenario import Symptom

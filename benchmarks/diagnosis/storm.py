@@ -15,14 +15,14 @@ import sys
 import time
 from pathlib import Path
 
-from app.investigating.by_rules import RulesInvestigator
-from app.investigating.diagnosing import diagnose
-from app.investigating.reading import alerts_query, read_alerts
+from app.network.by_rules import RulesInvestigator
+from app.network.diagnosing import diagnose
+from app.network.reading import alerts_query, read_alerts
 from benchmarks.diagnosis.simulator import NOW, SYMPTOMS, WINDOW
 from benchmarks.diagnosis.tiling import storm, tile, write_scenario
 from kb_pipeline.network.base import Limits, TopologyQuery
 from kb_pipeline.network.loading import load
-from kb_pipeline.network.local import LocalStore
+from kb_pipeline.network.local.store import LocalStore
 from kb_pipeline.network.scenario import ScenarioFolder
 
 _NAME = "storm"

@@ -15,7 +15,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import yaml
 
-from app.investigating.alerts import Alert
+from app.network.alerts import Alert
 from benchmarks.diagnosis.networks import Network, network_of
 from benchmarks.diagnosis.propagation import Spreading
 from benchmarks.diagnosis.simulator import DERIVED, NOW, OWN, SYMPTOMS, WINDOW

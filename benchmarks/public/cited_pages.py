@@ -29,11 +29,11 @@ import pypdfium2
 
 from app.answering.base import Question
 from app.answering.grounded import GroundedAnswer
+from app.callers.principal import Principal
 from app.evaluating.asking import open_answer_evaluator
 from app.grounding.citations import CitationBook
 from app.grounding.references import used_numbers
-from app.grounding.words import words
-from app.principal import Principal
+from app.language.words import words
 from app.schema.answers import ChatAnswer
 from app.settings import load_app_settings
 from benchmarks.public.ingesting import ingested

@@ -20,7 +20,7 @@ if [ -z "${AUTH_CLIENT_ID:-}" ]; then
 fi
 remember AUTH_CLIENT_ID "$AUTH_CLIENT_ID"
 
-# what people (by a scope) and programs (by roles) may be allowed: the names are those of app/access_tokens.py
+# what people (by a scope) and programs (by roles) may be allowed: the names are those of app/callers/access_tokens.py
 known=$(az ad app show --id "$AUTH_CLIENT_ID" --query "length(appRoles[?value=='Knowledge.Ask.ForOthers'])" --output tsv)
 if [ "$known" = 0 ]; then
     registration="https://graph.microsoft.com/v1.0/applications(appId='$AUTH_CLIENT_ID')"

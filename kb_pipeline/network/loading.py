@@ -10,7 +10,7 @@ import pyarrow.parquet as pq
 from kb_pipeline.errors import ScenarioError
 from kb_pipeline.network.base import NetworkLoader
 from kb_pipeline.network.checks import CheckResult, check_incidents, check_network, check_telemetry
-from kb_pipeline.network.local_loader import LocalLoader
+from kb_pipeline.network.local.loader import LocalLoader
 from kb_pipeline.network.scenario import ScenarioFolder
 from kb_pipeline.network.tables import NetworkTables, read_container, read_network
 from kb_pipeline.network.versions import version_folder

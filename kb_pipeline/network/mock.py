@@ -10,7 +10,7 @@ import pyarrow.compute as pc
 
 from kb_pipeline.errors import QueryFailedError, QueryRefusedError
 from kb_pipeline.network.base import Language, Limits, NetworkStore, Rows, StoreHealth, Subgraph, TopologyQuery
-from kb_pipeline.network.local import subgraph
+from kb_pipeline.network.local.store import subgraph
 from kb_pipeline.network.scenario import ScenarioFolder
 from kb_pipeline.network.tables import NetworkTables, read_tables
 from kb_pipeline.network.topology import Topology

@@ -11,7 +11,7 @@ from kb_pipeline.settings import Settings
 
 
 def _local(settings: Settings, scenario: ScenarioFolder) -> NetworkStore:
-    from kb_pipeline.network.local import LocalStore
+    from kb_pipeline.network.local.store import LocalStore
 
     return LocalStore(settings.home_path, scenario.scenario.name)
 
@@ -23,19 +23,19 @@ def _mock(settings: Settings, scenario: ScenarioFolder) -> NetworkStore:
 
 
 def _cosmosdb(settings: Settings, scenario: ScenarioFolder) -> NetworkStore:
-    from kb_pipeline.network.cosmosdb import CosmosStore
+    from kb_pipeline.network.cosmos.store import CosmosStore
 
     return CosmosStore(settings, scenario)
 
 
 def _local_loader(settings: Settings, scenario: ScenarioFolder) -> NetworkLoader:
-    from kb_pipeline.network.local_loader import LocalLoader
+    from kb_pipeline.network.local.loader import LocalLoader
 
     return LocalLoader(settings.home_path, scenario.scenario.name)
 
 
 def _cosmos_loader(settings: Settings, scenario: ScenarioFolder) -> NetworkLoader:
-    from kb_pipeline.network.cosmos_loader import CosmosLoader
+    from kb_pipeline.network.cosmos.loader import CosmosLoader
 
     return CosmosLoader(settings, scenario.scenario)
 

@@ -23,7 +23,7 @@ from app.answering.base import (
 from app.api.server import application
 from app.errors import UpstreamBusyError
 from app.grounding.citations import CitationBook
-from app.retrieval import Retrieval
+from app.library.retrieval import Retrieval
 from app.schema.answers import Clarification, DocumentOption, Plan, PlanItem
 from app.service import open_service
 from app.settings import AppSettings

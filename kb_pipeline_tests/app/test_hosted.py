@@ -15,8 +15,8 @@ from starlette.responses import JSONResponse, Response, StreamingResponse
 
 from app.answering.base import Message
 from app.api.responses import earlier_as_shown
+from app.callers.principal import Principal
 from app.client import Agent, AgentClient
-from app.principal import Principal
 from app.schema.answers import ChatAnswer
 from app.schema.conversations import Turn
 from app.service import open_service

@@ -6,7 +6,7 @@ import sys
 import pytest
 
 SDKS = "dagster duckdb lancedb pandas openai mcp jwt httpx pypdfium2 mammoth matplotlib gremlin_python azure.cosmos"
-ROOMS = "kb_pipeline.network.local kb_pipeline.network.cosmosdb app.investigating.by_rules app.investigating.by_agents"
+ROOMS = "kb_pipeline.network.local.store kb_pipeline.network.cosmos.store app.network.by_rules app.network.by_agents"
 WEB = "app.web.guard app.web.online app.web.lookup"
 
 

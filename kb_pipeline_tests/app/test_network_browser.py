@@ -13,7 +13,7 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from app.client import Client
-from app.investigating.records import InvestigationRecords, new_id
+from app.network.records import InvestigationRecords, new_id
 from app.page.investigations import Followings
 from app.schema.passages import Citation
 from kb_pipeline.settings import Settings

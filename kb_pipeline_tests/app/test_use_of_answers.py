@@ -1,6 +1,6 @@
 """How answers were used is counted from what is stored, without a text of a person."""
 
-from app.planning.plan import plan_of
+from app.answering.planning.plan import plan_of
 from app.schema.answers import ChatAnswer, Clarification, DocumentOption, Plan, ToolUse
 from app.schema.conversations import Turn
 from app.use_of_answers import use_of

@@ -14,7 +14,7 @@ from typing import Any
 import httpx
 import pytest
 
-from app.access_tokens import FOR_OTHERS, ROLE, SCOPE
+from app.callers.access_tokens import FOR_OTHERS, ROLE, SCOPE
 from kb_pipeline_tests.app.cosmos_server import NODE_FOLDER
 from kb_pipeline_tests.app.model_servers import NODE
 

@@ -8,8 +8,8 @@ import httpx
 import pytest
 
 from app.api.server import create_app
+from app.callers.principal import LOCAL_USER
 from app.conversations import open_conversations
-from app.principal import LOCAL_USER
 from app.schema.conversations import Turn
 from app.settings import AppSettings
 from kb_pipeline.cli import console

@@ -11,8 +11,8 @@ from pathlib import Path
 import dagster as dg
 import pytest
 
-from app.articles import Articles
-from app.principal import Principal
+from app.callers.principal import Principal
+from app.library.articles import Articles
 from kb_pipeline.errors import StorageError
 from kb_pipeline.flow.access import Access, AccessLists
 from kb_pipeline.flow.workspace import Workspace

@@ -7,7 +7,7 @@ import pytest
 
 from kb_pipeline_tests.app.cosmos_server import CosmosServer, cosmos_server
 from kb_pipeline_tests.cli.conftest import Run
-from kb_pipeline_tests.network.cosmos_accounts import account_settings, running_gremlin_server, variables
+from kb_pipeline_tests.network.cosmos.accounts import account_settings, running_gremlin_server, variables
 
 pytestmark = pytest.mark.slow("runs whole commands")
 

@@ -12,7 +12,7 @@ import pytest
 
 from kb_pipeline.errors import QueryError, QueryFailedError, QueryRefusedError
 from kb_pipeline.network.base import Limits, NetworkStore, Rows, TopologyQuery
-from kb_pipeline.network.local import subgraph
+from kb_pipeline.network.local.store import subgraph
 from kb_pipeline.network.scenario import ScenarioFolder
 from kb_pipeline.network.tables import read_tables
 from kb_pipeline.network.topology import Topology

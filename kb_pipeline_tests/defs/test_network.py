@@ -10,7 +10,7 @@ from kb_pipeline.defs.network import NETWORK, scenario_sensor
 from kb_pipeline.defs.resources import KnowledgeBase
 from kb_pipeline.network.versions import current_version
 from kb_pipeline_tests.app.cosmos_server import CosmosServer, cosmos_server
-from kb_pipeline_tests.network.cosmos_accounts import account_settings, running_gremlin_server, variables
+from kb_pipeline_tests.network.cosmos.accounts import account_settings, running_gremlin_server, variables
 
 __all__ = ["cosmos_server"]
 

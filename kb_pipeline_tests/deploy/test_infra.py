@@ -11,7 +11,7 @@ import pytest
 
 from app.conversations import cosmos_account
 from app.settings import AppSettings
-from kb_pipeline.network.gremlin_gate import PARTITION
+from kb_pipeline.network.cosmos.gremlin_gate import PARTITION
 from kb_pipeline.network.scenario import open_scenario
 from kb_pipeline.settings import Settings
 from kb_pipeline_tests.deploy.bicep import Module, Template, parse

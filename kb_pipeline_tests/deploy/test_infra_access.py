@@ -4,7 +4,7 @@ import json
 import re
 from pathlib import Path
 
-from app.access_tokens import FOR_OTHERS, ROLE, SCOPE
+from app.callers.access_tokens import FOR_OTHERS, ROLE, SCOPE
 from kb_pipeline_tests.deploy.bicep import Expression, parse
 from kb_pipeline_tests.deploy.files import INFRA, TEMPLATES
 from kb_pipeline_tests.deploy.infra import APPS, each_app, each_file, each_guarded, environment, grants, resource

@@ -11,10 +11,10 @@ from pathlib import Path
 import pytest
 
 from kb_pipeline.errors import ScenarioError
-from kb_pipeline.network import local
 from kb_pipeline.network.base import Limits
 from kb_pipeline.network.loading import Loading, load
-from kb_pipeline.network.local import LocalStore
+from kb_pipeline.network.local import store as local
+from kb_pipeline.network.local.store import LocalStore
 from kb_pipeline.network.scenario import ScenarioFolder
 from kb_pipeline.network.versions import current_version, scenario_home
 from kb_pipeline.store.home import HOME_CONTENTS

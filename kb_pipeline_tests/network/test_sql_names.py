@@ -7,11 +7,11 @@ import duckdb
 import pyarrow as pa
 import pytest
 
-from app.network_descriptions import telemetry_description, telemetry_examples
+from app.network.descriptions import telemetry_description, telemetry_examples
 from kb_pipeline.errors import QueryFailedError
 from kb_pipeline.network.base import Limits
 from kb_pipeline.network.loading import load
-from kb_pipeline.network.local import LocalStore, store_counts, write_store
+from kb_pipeline.network.local.store import LocalStore, store_counts, write_store
 from kb_pipeline.network.mock import MockStore
 from kb_pipeline.network.scenario import ScenarioFolder
 from kb_pipeline.network.sql_names import sql_name

@@ -6,9 +6,9 @@ import pytest
 
 from kb_pipeline.errors import ScenarioError
 from kb_pipeline.network.base import Limits, NetworkStore
-from kb_pipeline.network.cosmosdb import CosmosStore
+from kb_pipeline.network.cosmos.store import CosmosStore
 from kb_pipeline.network.loading import load
-from kb_pipeline.network.local import LocalStore
+from kb_pipeline.network.local.store import LocalStore
 from kb_pipeline.network.mock import MockStore
 from kb_pipeline_tests.app.cosmos_server import CosmosServer
 from kb_pipeline_tests.contracts.network_store_contract import (
@@ -17,7 +17,7 @@ from kb_pipeline_tests.contracts.network_store_contract import (
     TelemetryContract,
     done,
 )
-from kb_pipeline_tests.network.cosmos_accounts import account_settings, running_gremlin_server
+from kb_pipeline_tests.network.cosmos.accounts import account_settings, running_gremlin_server
 
 
 @pytest.fixture(scope="module")

@@ -10,8 +10,8 @@ from app.answering.extractive.blocks import blocks_of, heading_of
 from app.answering.extractive.choosing import Quotable
 from app.answering.extractive.guidance import Guidance
 from app.answering.extractive.quoting import Picture, pictures_beside, plain, quotation
-from app.grounding.sentences import Unit
 from app.language.messages import Messages
+from app.language.sentences import Unit
 from app.schema.passages import Citation
 
 _FOLDED, _FOLDED_OF_OTHERS = 4000, 2000

@@ -11,13 +11,13 @@ from app.answering.confidence import Evidence, evidence_of
 from app.answering.extractive.answer import quoted_answer, refusal
 from app.answering.extractive.choosing import Quotable, quotable
 from app.answering.extractive.guidance import Guidance, guide
-from app.answering.languages import reader_language
 from app.answering.nearness import nearness_of
 from app.answering.query import search_for
-from app.articles import Articles
 from app.grounding.citations import CitationBook
+from app.language.detection import reader_language
 from app.language.messages import Messages
-from app.retrieval import Retrieval
+from app.library.articles import Articles
+from app.library.retrieval import Retrieval
 from app.schema.passages import Citation
 from kb_pipeline.records import SearchHit
 

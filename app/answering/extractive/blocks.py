@@ -8,8 +8,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from app.grounding.sentences import Unit, units_of
-from app.grounding.words import readable
+from app.language.sentences import Unit, units_of
+from app.language.words import readable
 from app.schema.passages import Citation
 
 _LONGEST_CAPTION = 120

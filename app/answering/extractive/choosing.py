@@ -12,8 +12,8 @@ from itertools import islice, takewhile
 from app.answering.extractive.blocks import PassageBlock, blocks_of, heading_of, section_of
 from app.answering.extractive.quoting import Picture, pictures_beside, pictures_of
 from app.answering.nearness import Nearness
-from app.grounding.sentences import Unit
-from app.grounding.words import readable
+from app.language.sentences import Unit
+from app.language.words import readable
 from app.schema.passages import Citation
 
 _ENOUGH, _MOST = 40, 70

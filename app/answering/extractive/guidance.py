@@ -11,15 +11,15 @@ from dataclasses import dataclass
 from app.answering.base import Question
 from app.answering.confidence import LEVELS, Evidence, evidence_of, text_of
 from app.answering.extractive.blocks import Section, section_of
-from app.answering.languages import language_note
-from app.answering.spelling import corrected, nearest, unknown_words, word_counts
-from app.articles import Articles
+from app.callers.principal import Principal
 from app.grounding.citations import CitationBook
+from app.language.detection import language_note
 from app.language.messages import Messages
-from app.principal import Principal
-from app.retrieval import Retrieval
+from app.language.spelling import corrected, nearest, unknown_words, word_counts
+from app.language.suggestions import LONGEST, as_question, without_number
+from app.library.articles import Articles
+from app.library.retrieval import Retrieval
 from app.schema.passages import Citation
-from app.suggestions import LONGEST, as_question, without_number
 from kb_pipeline.records import SearchHit
 
 CLOSEST = 3

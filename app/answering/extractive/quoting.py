@@ -12,7 +12,7 @@ from itertools import groupby
 from textwrap import dedent
 from urllib.parse import unquote
 
-from app.grounding.sentences import Unit, units_of
+from app.language.sentences import Unit, units_of
 from app.schema.passages import Citation
 
 _CODE = re.compile(r"(`+)(?!`)(.+?)(?<!`)\1(?!`)", re.S)

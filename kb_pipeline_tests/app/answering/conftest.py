@@ -10,10 +10,10 @@ import pytest
 
 from app.answering import open_answerer
 from app.answering.base import AnswerEvent, Finished, Message, Question, Searched, Text
-from app.articles import Articles
+from app.callers.principal import Principal
 from app.grounding.citations import CitationBook
-from app.principal import Principal
-from app.retrieval import Retrieval
+from app.library.articles import Articles
+from app.library.retrieval import Retrieval
 from app.settings import AppSettings
 from app.web import open_web
 from kb_pipeline.flow.workspace import Workspace

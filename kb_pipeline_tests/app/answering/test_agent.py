@@ -9,8 +9,8 @@ from llmock.pytest_plugin import LLMock
 
 from app.answering.base import Message, Question, Searched, Text
 from app.answering.prompts import NO_MORE_SEARCHES
-from app.principal import Principal
-from app.retrieval import Retrieval
+from app.callers.principal import Principal
+from app.library.retrieval import Retrieval
 from app.schema.answers import TokenUsage
 from app.settings import AppSettings
 from kb_pipeline.errors import KnowledgeBaseError, SearchError

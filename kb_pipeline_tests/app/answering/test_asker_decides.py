@@ -6,8 +6,8 @@ from pathlib import Path
 from app.answering.base import Question
 from app.answering.search_tool import KnowledgeBaseSearch
 from app.answering.tool_calls import ToolCalls
+from app.callers.principal import Principal
 from app.grounding.citations import CitationBook
-from app.principal import Principal
 from app.service import open_service
 from app.settings import AppSettings
 from kb_pipeline.records import KnowledgeMode

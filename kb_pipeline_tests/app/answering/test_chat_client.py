@@ -9,13 +9,13 @@ from starlette.responses import RedirectResponse
 
 from app.answering import open_answerer
 from app.answering.agent import AgentAnswerer
-from app.answering.chat_client import ChatClient, chat_endpoint, connect
 from app.answering.extractive.answerer import ExtractiveAnswerer
-from app.answering.planned import PlannedAnswerer
+from app.answering.planning.answerer import PlannedAnswerer
 from app.answering.retrieve_first import RetrieveFirstAnswerer
-from app.articles import Articles
 from app.errors import AnswerError, UpstreamRefusedError
-from app.retrieval import Retrieval
+from app.library.articles import Articles
+from app.library.retrieval import Retrieval
+from app.model.client import ChatClient, chat_endpoint, connect
 from app.settings import AppSettings
 from kb_pipeline_tests.app.answering.conftest import Ask
 from kb_pipeline_tests.app.model_servers import OwnModel, chunk, streamed

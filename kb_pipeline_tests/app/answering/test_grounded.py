@@ -23,12 +23,12 @@ from app.answering.base import (
 )
 from app.answering.grounded import GroundedAnswer
 from app.answering.nearness import Nearness
+from app.callers.principal import Principal
 from app.errors import AnswerError, UpstreamCutShortError
 from app.grounding.citations import CitationBook
 from app.grounding.statements import Statement
 from app.judging.base import Judge, Judged, Verdict
 from app.language.messages import Messages
-from app.principal import Principal
 from app.schema.answers import Clarification, DocumentOption, Plan, PlanItem, TokenUsage
 from kb_pipeline.models.hashing import HashingEmbedder
 from kb_pipeline.records import Chunk, SearchHit

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.answering.model_calls import ModelText
+from app.model.calls import ModelText
 
 
 def spoken(*pieces: str) -> str:

@@ -3,10 +3,10 @@
 import pytest
 
 from app.answering.base import Finished, Message, Searched, Text
+from app.callers.principal import Principal
 from app.language.messages import Messages
+from app.library.retrieval import Retrieval
 from app.model.passages import NOT_CLEAR
-from app.principal import Principal
-from app.retrieval import Retrieval
 from kb_pipeline.records import SearchHit, SearchMode
 from kb_pipeline.search.base import SearchFilter
 from kb_pipeline_tests.app.answering.conftest import Ask

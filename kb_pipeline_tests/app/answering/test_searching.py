@@ -5,8 +5,8 @@ from collections.abc import Mapping, Sequence
 
 from app.answering.base import Message, Question
 from app.answering.query import search_for, within_room
-from app.principal import Principal
-from app.retrieval import Retrieval
+from app.callers.principal import Principal
+from app.library.retrieval import Retrieval
 from kb_pipeline.records import SearchHit, SearchMode
 from kb_pipeline.search.base import SearchFilter
 from kb_pipeline_tests.app.grounding.hits import covering, hit, in_section

@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from app.agents import Profile
 from app.answering.base import Question, Searched, ToolEnded, ToolStarted
+from app.answering.profiles import Profile
 from app.answering.prompts import NO_MORE_SEARCHES
-from app.principal import Principal
-from app.retrieval import Retrieval
+from app.callers.principal import Principal
+from app.library.retrieval import Retrieval
 from app.settings import AppSettings
 from kb_pipeline_tests.app.answering.conftest import Ask, Asked, answer
 from kb_pipeline_tests.app.answering.test_agent import saying

@@ -14,9 +14,8 @@ from starlette.responses import HTMLResponse, StreamingResponse
 
 from app.answering import open_answerer
 from app.answering.base import Question, Text
-from app.answering.model_calls import OUT_OF_ROOM
-from app.articles import Articles
-from app.checking import check_answering
+from app.application.checking import check_answering
+from app.callers.principal import Principal
 from app.errors import (
     AnswerError,
     NotAcceptedError,
@@ -27,8 +26,9 @@ from app.errors import (
     UpstreamTimeoutError,
 )
 from app.grounding.citations import CitationBook
-from app.principal import Principal
-from app.retrieval import Retrieval
+from app.library.articles import Articles
+from app.library.retrieval import Retrieval
+from app.model.calls import OUT_OF_ROOM
 from app.schema.answers import TokenUsage
 from app.settings import AppSettings
 from kb_pipeline.settings import Settings

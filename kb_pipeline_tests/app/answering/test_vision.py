@@ -9,8 +9,8 @@ import pytest
 from PIL import Image
 
 from app.answering import vision
-from app.images import ImageNotFoundError
-from app.principal import Principal
+from app.callers.principal import Principal
+from app.library.images import ImageNotFoundError
 from kb_pipeline.settings import Settings
 from kb_pipeline.store.layout import Layout
 from kb_pipeline_tests.app.answering.conftest import Ask

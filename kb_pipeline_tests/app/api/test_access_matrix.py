@@ -20,8 +20,8 @@ import pytest
 from starlette.routing import Mount, Route
 
 from app.api.server import create_app
-from app.investigating.records import InvestigationRecords
-from app.principal import LOCAL_USER
+from app.callers.principal import LOCAL_USER
+from app.network.records import InvestigationRecords
 from app.schema.answers import WHOLE_ANSWER
 from app.settings import AppSettings
 from kb_pipeline.evaluation.gaps import Gap, KnowledgeGaps, save_gaps
@@ -37,7 +37,7 @@ from kb_pipeline.upkeep.remove import remove_all
 from kb_pipeline.upkeep.versions import pin
 from kb_pipeline_tests.app.api.conftest import signed_in
 from kb_pipeline_tests.app.api.networks import SAMPLE
-from kb_pipeline_tests.app.originals.pdfs import pdf_of, serve_document
+from kb_pipeline_tests.app.library.originals.pdfs import pdf_of, serve_document
 from kb_pipeline_tests.app.quality_history import outcome, save_run
 from kb_pipeline_tests.app.serving import serving_app
 from kb_pipeline_tests.pictures import screenshot

@@ -11,8 +11,8 @@ import jwt
 import pytest
 from cryptography.hazmat.primitives.asymmetric import rsa
 
-from app.access_tokens import FOR_OTHERS, ROLE, SCOPE
 from app.api.gate import OPEN_PATHS
+from app.callers.access_tokens import FOR_OTHERS, ROLE, SCOPE
 from app.client import Client, ClientError
 from app.client.service_token import ServiceToken
 from kb_pipeline_tests import managed_identity

@@ -13,12 +13,12 @@ from starlette.routing import Mount
 
 from app.api.audit import MOST_REFUSALS, NOT_RECORDED, RECORDED, Refusals
 from app.api.server import create_app
-from app.contributing import Contributing
+from app.contributing.contributing import Contributing
 from app.settings import AppSettings
 from kb_pipeline.settings import Settings
 from kb_pipeline.store.audit import AuditLine, AuditLog, read_audit
 from kb_pipeline_tests.app.api.conftest import Serve, signed_in
-from kb_pipeline_tests.app.originals.pdfs import pdf_of, serve_document
+from kb_pipeline_tests.app.library.originals.pdfs import pdf_of, serve_document
 
 BOB, EVE = signed_in("bob"), signed_in("eve", "group-hr")
 QUESTION = "How do I crop a layer?"

@@ -11,9 +11,9 @@ from typing import Any
 import httpx
 import pytest
 
-from app import contributing
-from app.contributing import Caller, Contributing
-from app.principal import Principal
+from app.callers.principal import Principal
+from app.contributing import contributing
+from app.contributing.contributing import Caller, Contributing
 from app.schema.answers import ChatAnswer
 from app.schema.contributions import ContributionDetails, NewContribution
 from app.schema.conversations import Feedback

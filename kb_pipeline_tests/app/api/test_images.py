@@ -6,7 +6,7 @@ from fastapi import FastAPI
 from fastapi.testclient import TestClient
 
 from app.api.images import images_router
-from app.principal import Principal
+from app.callers.principal import Principal
 from kb_pipeline.settings import Settings
 from kb_pipeline.steps.fingerprint import sha256
 from kb_pipeline.store.layout import Layout

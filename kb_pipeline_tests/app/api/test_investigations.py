@@ -17,8 +17,8 @@ import pytest
 from app.api.server import application
 from app.client import Client, ClientError
 from app.client.network import read_events
-from app.investigating.base import InvestigationEvent, Investigator
-from app.investigating.running import Investigations
+from app.network.base import InvestigationEvent, Investigator
+from app.network.running import Investigations
 from app.schema.network import InvestigationEvent as Told
 from app.service import open_service
 from app.settings import AppSettings
@@ -29,7 +29,7 @@ from kb_pipeline.flow.publish import publish
 from kb_pipeline.flow.workspace import open_workspace
 from kb_pipeline_tests.app.api.conftest import signed_in
 from kb_pipeline_tests.app.api.networks import FOR_NOC, STORM, client_of, with_network
-from kb_pipeline_tests.app.investigating.streams import check_stream, follow_as_a_dashboard
+from kb_pipeline_tests.app.network.streams import check_stream, follow_as_a_dashboard
 from kb_pipeline_tests.app.service_process import service_process
 from kb_pipeline_tests.app.serving import serving_app
 

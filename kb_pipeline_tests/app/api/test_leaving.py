@@ -16,10 +16,10 @@ import pytest
 from starlette.responses import Response, StreamingResponse
 
 from app.client.network import read_events
-from kb_pipeline.network.query_processes import QueryProcesses
+from kb_pipeline.network.local.query_processes import QueryProcesses
 from kb_pipeline_tests.app.api.networks import STORM, client_of, with_network
-from kb_pipeline_tests.app.investigating.scripted_model import ScriptedModel, Turn
 from kb_pipeline_tests.app.model_servers import chunk
+from kb_pipeline_tests.app.network.scripted_model import ScriptedModel, Turn
 
 ROUNDS = 2
 AT_ONCE = 4

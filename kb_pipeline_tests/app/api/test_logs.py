@@ -10,7 +10,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from app.log_lines import MOST, LogTail, keep_log_lines, log_tail, note
+from app.logs.lines import MOST, LogTail, keep_log_lines, log_tail, note
 from kb_pipeline_tests.app.api.conftest import Serve, signed_in
 from kb_pipeline_tests.app.api.networks import FOR_NOC, client_of, with_network
 

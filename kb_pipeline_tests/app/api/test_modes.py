@@ -8,7 +8,7 @@ from typing import Any
 import httpx
 import pytest
 
-from app.context import CUT
+from app.api.context import CUT
 from app.settings import AppSettings
 from kb_pipeline.settings import Settings
 from kb_pipeline_tests.app.api.conftest import Serve, openai_of, serving, signed_in

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from app.network_descriptions import openapi_document
+from app.network.descriptions import openapi_document
 from kb_pipeline.errors import ServiceRefusedError, TransientError
 from kb_pipeline.network.base import Language, Limits, NetworkStore, Rows, StoreHealth, Subgraph, TopologyQuery
 from kb_pipeline.network.scenario import ScenarioFolder

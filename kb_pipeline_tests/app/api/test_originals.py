@@ -10,15 +10,15 @@ import httpx
 import pytest
 from PIL import Image
 
+from app.callers.principal import Principal
 from app.grounding.page_pictures import quote_id
-from app.principal import Principal
-from app.retrieval import Retrieval
+from app.library.retrieval import Retrieval
 from kb_pipeline.flow.layers.serving_article import OCR_LINES
 from kb_pipeline.records import Chunk, PageBreak, PageInfo, PageLine
 from kb_pipeline.settings import Settings
 from kb_pipeline.store.layout import Layout
 from kb_pipeline_tests.app.api.conftest import Serve, signed_in
-from kb_pipeline_tests.app.originals.pdfs import pdf_of, serve_document
+from kb_pipeline_tests.app.library.originals.pdfs import pdf_of, serve_document
 
 pytestmark = pytest.mark.slow("reads text on pictures")
 

@@ -18,9 +18,9 @@ from app.api import owners as owners_module
 from app.api.gate import asking
 from app.api.owners import RequireResponseOwner, ResponseOwners
 from app.api.server import create_app
+from app.callers.principal import Principal
 from app.conversations.responses_store import ResponseStore
 from app.conversations.sqlite import SQLiteConversations
-from app.principal import Principal
 from app.settings import AppSettings
 from kb_pipeline.flow.access import Access, AccessLists
 from kb_pipeline.settings import Settings

@@ -5,7 +5,7 @@ from typing import Any
 import httpx
 import pytest
 
-from app.quality import _Visibility
+from app.library.quality import _Visibility
 from kb_pipeline.evaluation.answers import CitedPassage, GivenAnswer, answer_outcome
 from kb_pipeline.evaluation.asking import Wording
 from kb_pipeline.settings import Settings

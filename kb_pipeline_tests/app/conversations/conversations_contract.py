@@ -9,10 +9,10 @@ from collections.abc import AsyncIterator
 
 import pytest
 
+from app.answering.picture import Picture
 from app.conversations.base import ConversationStore, InvalidRequestError, UnknownConversationError, asked_picture
 from app.conversations.entries import UNTITLED, entry, now, whole_text
 from app.conversations.turns import pending_clarification
-from app.picture import Picture
 from app.schema.conversations import UNANSWERED, Feedback
 from kb_pipeline_tests.app.conversations.sayings import (
     HOSTILE,

@@ -13,9 +13,9 @@ import openai
 import pytest
 from openai import OpenAI
 
+from app.callers.principal import LOCAL_USER
 from app.conversations.sqlite import SQLiteConversations
 from app.conversations.turns import FAILED, STOPPED
-from app.principal import LOCAL_USER
 from app.schema.conversations import UNANSWERED, Conversation
 from kb_pipeline_tests.app.conversations.responses_server import COUNT, FAIL, HANG, serving
 

@@ -15,7 +15,7 @@ from kb_pipeline.evaluation.history import save
 from kb_pipeline.evaluation.records import Evaluation
 from kb_pipeline.network.base import Limits
 from kb_pipeline.network.loading import load
-from kb_pipeline.network.local import LocalStore
+from kb_pipeline.network.local.store import LocalStore
 from kb_pipeline.network.scenario import ScenarioFolder
 from kb_pipeline.settings import Settings
 from kb_pipeline_tests.evaluation.known import AT, LATER

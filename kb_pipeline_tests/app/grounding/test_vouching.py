@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from app.answering.languages import reader_language
 from app.grounding.statements import Statement
 from app.grounding.vouching import Suggest, Voucher
+from app.language.detection import reader_language
 from app.language.messages import Messages
 from app.schema.passages import Citation
 from kb_pipeline_tests.app.grounding.hits import book, hit, in_section

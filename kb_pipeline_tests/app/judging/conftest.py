@@ -5,8 +5,8 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager
 
 import pytest
 
-from app.answering.chat_client import ChatClient
 from app.judging import Judge, open_judge
+from app.model.client import ChatClient
 from app.settings import AppSettings
 
 OpenChatJudge = Callable[..., AbstractAsyncContextManager[Judge]]

@@ -6,8 +6,8 @@ from contextlib import nullcontext
 
 import pytest
 
-from app.answering.chat_client import ChatClient
 from app.judging import JUDGES, Judged, Statement, Verdict, open_judge
+from app.model.client import ChatClient
 from app.settings import AppSettings
 from kb_pipeline_tests.app.judging.lamps import as_model, entailment_folder
 from kb_pipeline_tests.app.model_servers import OwnModel

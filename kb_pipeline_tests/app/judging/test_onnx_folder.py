@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from app.checking import check_answering
+from app.application.checking import check_answering
 from app.judging import Statement, Verdict
 from app.judging.onnx_folder import OnnxFolderJudge, windows_of
 from app.settings import AppSettings

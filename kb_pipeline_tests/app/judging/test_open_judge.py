@@ -5,8 +5,8 @@ from collections.abc import Mapping, Sequence
 
 import pytest
 
-from app.answering.chat_client import ChatClient
 from app.judging import Judge, Judged, Statement, Verdict, open_judge
+from app.model.client import ChatClient
 from app.settings import AppSettings, load_app_settings
 from kb_pipeline.errors import SettingsError
 

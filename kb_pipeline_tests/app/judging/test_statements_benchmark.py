@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from app.retrieval import Retrieval
+from app.library.retrieval import Retrieval
 from app.settings import AppSettings
 from benchmarks.statements import Result, answers_of, judge_all, read_lines, report
 from kb_pipeline.flow.workspace import Workspace

@@ -9,7 +9,7 @@ import pyarrow as pa
 from kb_pipeline.errors import QueryFailedError
 from kb_pipeline.network.base import Limits, Rows, Subgraph, TopologyQuery
 from kb_pipeline.network.loading import load
-from kb_pipeline.network.local import LocalStore
+from kb_pipeline.network.local.store import LocalStore
 from kb_pipeline.network.scenario import ScenarioFolder
 from kb_pipeline.settings import Settings
 

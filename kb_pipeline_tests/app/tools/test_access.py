@@ -8,8 +8,8 @@ import pytest
 
 from app.answering.base import Asked as AskedBack
 from app.answering.base import Question
-from app.principal import Principal
-from app.retrieval import Retrieval
+from app.callers.principal import Principal
+from app.library.retrieval import Retrieval
 from app.settings import AppSettings
 from kb_pipeline.records import may_read
 from kb_pipeline_tests.app.answering.conftest import Asked, answer

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from app.principal import Principal
-from app.retrieval import Retrieval
+from app.callers.principal import Principal
+from app.library.retrieval import Retrieval
 from app.tools import open_tools
 from app.tools.base import Equipment
 from kb_pipeline.flow.workspace import Workspace

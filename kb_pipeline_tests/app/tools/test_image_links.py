@@ -13,8 +13,8 @@ import httpx
 import pytest
 from mcp.client.client import Client
 
-from app.checking import check_answering
-from app.principal import Principal
+from app.application.checking import check_answering
+from app.callers.principal import Principal
 from app.settings import AppSettings
 from app.tools.image_links import open_image_links
 from kb_pipeline.errors import SettingsError

@@ -18,10 +18,10 @@ from mcp.client.client import Client
 from mcp.client.stdio import stdio_client
 from mcp.client.streamable_http import streamable_http_client
 
+from app.api.mcp_server import mcp_server
 from app.api.server import create_app
-from app.principal import Principal
+from app.callers.principal import Principal
 from app.settings import AppSettings
-from app.tools.mcp_server import mcp_server
 from kb_pipeline.errors import SettingsError
 from kb_pipeline.settings import Settings
 from kb_pipeline.store.audit import AuditLog

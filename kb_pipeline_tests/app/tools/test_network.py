@@ -6,13 +6,13 @@ from typing import Any
 
 import pytest
 
-from app.network_queries import NetworkQueries
-from app.principal import Principal
-from app.retrieval import Retrieval
-from app.served_network import ServedNetwork
+from app.callers.principal import Principal
+from app.library.retrieval import Retrieval
+from app.network.queries import NetworkQueries
+from app.network.served import ServedNetwork
+from app.network.tools import network_tools
 from app.tools import AnyTool
 from app.tools.base import Equipment
-from app.tools.network import network_tools
 from kb_pipeline_tests.app.api.networks import with_network
 from kb_pipeline_tests.app.tools.conftest import Call
 

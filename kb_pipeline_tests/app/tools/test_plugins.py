@@ -4,8 +4,8 @@ import asyncio
 
 import pytest
 
-from app.principal import Principal
-from app.retrieval import Retrieval
+from app.callers.principal import Principal
+from app.library.retrieval import Retrieval
 from app.tools import open_tools
 from app.tools.base import Arguments, Equipment, Outcome, Tool
 from kb_pipeline.errors import SettingsError

@@ -3,7 +3,7 @@
 import pytest
 from jsonschema import Draft202012Validator
 
-from app.principal import Principal
+from app.callers.principal import Principal
 from app.tools import AnyTool
 from kb_pipeline_tests.app.tools.conftest import Call
 from kb_pipeline_tests.app.tools.library import DATES, library

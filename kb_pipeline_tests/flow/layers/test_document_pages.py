@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from app.articles import Articles
-from app.principal import Principal
+from app.callers.principal import Principal
+from app.library.articles import Articles
 from kb_pipeline.flow.layers import Run
 from kb_pipeline.flow.layers.chunks import load_chunks
 from kb_pipeline.flow.layers.serving_article import load_manifest

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 import httpx
 import pytest
 
-from app.principal import Principal
-from app.retrieval import Retrieval
+from app.callers.principal import Principal
+from app.library.retrieval import Retrieval
 from app.settings import AppSettings
 from kb_pipeline.flow.workspace import Workspace
 from kb_pipeline.models.hashing import HashingEmbedder

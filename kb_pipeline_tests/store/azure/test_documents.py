@@ -15,7 +15,7 @@ from kb_pipeline.flow.workspace import open_workspace
 from kb_pipeline.settings import Settings
 from kb_pipeline.store.files import write_bytes
 from kb_pipeline_tests.app.api.conftest import serving
-from kb_pipeline_tests.app.originals.pdfs import pdf_of
+from kb_pipeline_tests.app.library.originals.pdfs import pdf_of
 from kb_pipeline_tests.azurite import KEY, NAME, Containers
 from kb_pipeline_tests.conditions import errors, ingest
 

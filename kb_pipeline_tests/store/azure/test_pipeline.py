@@ -14,9 +14,9 @@ import pytest
 from azure.core.exceptions import ResourceExistsError
 from azure.storage.blob import BlobLeaseClient
 
-from app.articles import ArticleNotFoundError, Articles
-from app.images import ImageNotFoundError, open_image
-from app.principal import Principal
+from app.callers.principal import Principal
+from app.library.articles import ArticleNotFoundError, Articles
+from app.library.images import ImageNotFoundError, open_image
 from kb_pipeline.flow.layers.serving_article import load_manifest
 from kb_pipeline.flow.serving_versions import is_served
 from kb_pipeline.flow.workspace import Workspace, open_workspace

@@ -173,7 +173,7 @@ def test_missing_packages_name_the_extra(monkeypatch: pytest.MonkeyPatch) -> Non
 @pytest.mark.slow("asks Azurite")
 def test_the_sdk_is_not_imported_for_a_local_folder() -> None:
     code = (
-        "import sys; import kb_pipeline.flow.workspace, app.images; "
+        "import sys; import kb_pipeline.flow.workspace, app.library.images; "
         "print([m for m in sys.modules if m == 'azure.storage'])"
     )
     said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout

@@ -4,9 +4,9 @@ import asyncio
 
 from app.answering.base import Message, Question
 from app.answering.extractive.answerer import ExtractiveAnswerer
-from app.articles import Articles
-from app.principal import Principal
-from app.retrieval import Retrieval
+from app.callers.principal import Principal
+from app.library.articles import Articles
+from app.library.retrieval import Retrieval
 from kb_pipeline_tests.app.answering.conftest import Asked
 
 

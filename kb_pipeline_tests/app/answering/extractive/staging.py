@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from app.retrieval import Retrieval
+from app.library.retrieval import Retrieval
 from kb_pipeline.flow.build import build_article
 from kb_pipeline.flow.layers import LAYER_NAMES, Run
 from kb_pipeline.flow.publish import publish

@@ -5,8 +5,8 @@ import pytest
 from app.answering.extractive.choosing import lead_of, near, of_other_sections, quotable
 from app.answering.extractive.quoting import quotation
 from app.answering.nearness import Nearness
-from app.grounding.sentences import Unit
-from app.grounding.words import readable
+from app.language.sentences import Unit
+from app.language.words import readable
 from app.schema.passages import Citation
 from kb_pipeline.models.hashing import HashingEmbedder
 from kb_pipeline_tests.app.grounding.passages import citation, image

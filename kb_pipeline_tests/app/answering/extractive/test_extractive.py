@@ -12,10 +12,10 @@ from app.answering.extractive.choosing import quotable
 from app.answering.extractive.guidance import Guidance
 from app.answering.extractive.quoting import quotation
 from app.answering.nearness import Nearness
-from app.grounding.sentences import units_of
 from app.grounding.support import mark_used
 from app.language.messages import Messages
-from app.retrieval import Retrieval
+from app.language.sentences import units_of
+from app.library.retrieval import Retrieval
 from app.schema.passages import Citation
 from kb_pipeline.models.hashing import HashingEmbedder
 from kb_pipeline_tests.app.answering.conftest import Asked

@@ -8,10 +8,10 @@ import pytest
 from app.answering.base import Question
 from app.answering.confidence import Evidence
 from app.answering.extractive.guidance import Guidance, closest_sections, follow_ups, guide, questions_of
-from app.articles import Articles
+from app.callers.principal import Principal
 from app.language.messages import Messages
-from app.principal import Principal
-from app.retrieval import Retrieval
+from app.library.articles import Articles
+from app.library.retrieval import Retrieval
 from app.schema.passages import Citation
 from kb_pipeline_tests.app.grounding.passages import citation
 

@@ -3,7 +3,7 @@
 import pytest
 
 from app.answering.extractive.quoting import pictures_beside, pictures_of
-from app.grounding.sentences import units_of
+from app.language.sentences import units_of
 from kb_pipeline_tests.app.grounding.passages import citation, image
 
 

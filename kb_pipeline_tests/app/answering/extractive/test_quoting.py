@@ -5,7 +5,7 @@ from markdown_it import MarkdownIt
 
 from app.answering.extractive.blocks import blocks_of
 from app.answering.extractive.quoting import inline, plain, quotation
-from app.grounding.sentences import units_of
+from app.language.sentences import units_of
 from kb_pipeline_tests.app.grounding.passages import citation, image
 
 

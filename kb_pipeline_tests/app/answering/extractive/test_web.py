@@ -9,12 +9,12 @@ import pytest
 from app.answering.base import Message, Question, Searched
 from app.answering.extractive.answerer import ExtractiveAnswerer
 from app.answering.grounded import GroundedAnswer
-from app.articles import Articles
+from app.callers.principal import Principal
 from app.grounding.citations import CitationBook
 from app.grounding.source_style import in_source_style
 from app.language.messages import Messages
-from app.principal import Principal
-from app.retrieval import Retrieval
+from app.library.articles import Articles
+from app.library.retrieval import Retrieval
 from app.schema.answers import ChatAnswer
 from app.settings import AppSettings
 from app.web import open_web

@@ -1,0 +1,182 @@
+"""This application as the command line and Dagster use it: see :mod:`kb_pipeline.application`."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeVar
+
+from pydantic import ValidationError
+from rich.console import Console
+
+from app.errors import BadQuestionError
+from app.page import page_command
+from app.schema.answers import ChatAnswer
+from app.schema.asking import Scope
+from app.schema.conversations import AnswerThenAndNow
+from app.settings import AppSettings, load_app_settings
+from kb_pipeline.application import Application, Investigated, Server
+from kb_pipeline.evaluation.gaps import Asked
+from kb_pipeline.evaluation.questions import QuestionSet
+from kb_pipeline.evaluation.records import Evaluation
+from kb_pipeline.records import KnowledgeMode
+from kb_pipeline.settings import Settings
+from kb_pipeline.upkeep.check import Connection
+
+if TYPE_CHECKING:
+    from app.conversations.base import ConversationStore
+
+Result = TypeVar("Result")
+
+# -P: without the working directory on the path, because people have folders that are called app
+_MODULE = ("-P", "-m")
+
+
+def agent_service() -> list[str]:
+    """The arguments of ``python`` for the agent service, which listens where its settings say."""
+    return [*_MODULE, "app"]
+
+
+def chat_page(port: int) -> list[str]:
+    """The arguments of ``python`` for the chat page on loopback."""
+    return [*_MODULE, *page_command(port)]
+
+
+def _scope(named: Mapping[str, Sequence[str]]) -> Scope:
+    """The scope with these names.
+
+    Raises:
+        BadQuestionError: one is empty or too long, or there are too many.
+    """
+    try:
+        return Scope.model_validate({kind: tuple(names) for kind, names in named.items()})
+    except ValidationError as exc:
+        kind = exc.errors()[0]["loc"][0]
+        raise BadQuestionError(
+            f"--{kind} takes names of 1 to 200 characters, 20 at most; GET /api/collections lists those there are"
+        ) from exc
+
+
+class AgentApplication(Application):
+    """The agent service and the chat page. Methods import what they need when they are called: it loads slowly."""
+
+    def __init__(self, knowledge_base: Settings) -> None:
+        super().__init__(knowledge_base)
+        self.settings: AppSettings = load_app_settings()
+
+    def servers(self) -> Sequence[Server]:
+        port = self.settings.page_port
+        page = f"http://127.0.0.1:{port}"
+        return (
+            Server("Chat page", page, "/_stcore/health", b"ok", "KB_PAGE_PORT", chat_page(port)),
+            Server(
+                "Agent service", self.settings.listening_url, "/health", b"answered_by", "KB_APP_PORT", agent_service()
+            ),
+        )
+
+    @property
+    def is_paid(self) -> bool:
+        return self.settings.mode != "extractive"
+
+    def check(self) -> Iterator[Connection]:
+        from app.application.checking import check_answering
+
+        return check_answering(self.settings, self.knowledge_base)
+
+    def ask(
+        self,
+        question: str,
+        top: int,
+        console: Console | None,
+        *,
+        sources: bool = False,
+        documents: Sequence[str] = (),
+        on_web: bool = False,
+        mode: KnowledgeMode | None = None,
+        scope: Mapping[str, Sequence[str]] | None = None,
+        picture: Path | None = None,
+    ) -> ChatAnswer:
+        from app.application import terminal
+
+        settings = self.settings.model_copy(update={"citation_style": "source"}) if sources else self.settings
+        return asyncio.run(
+            terminal.ask(
+                question,
+                top,
+                settings,
+                self.knowledge_base,
+                console,
+                documents=documents,
+                on_web=on_web,
+                mode=mode,
+                scope=_scope(scope or {}),
+                picture=picture,
+            )
+        )
+
+    def ask_again(self, answer_id: str, top: int | None, console: Console | None) -> AnswerThenAndNow:
+        from app.application import terminal
+
+        return asyncio.run(terminal.ask_again(answer_id, top, self.settings, self.knowledge_base, console))
+
+    def serve_mcp(self) -> None:
+        from app.api.mcp_server import serve_stdio
+        from app.logs.redacting import configure_logging
+
+        configure_logging()  # to stderr: stdout is the protocol's
+        asyncio.run(serve_stdio(self.settings, self.knowledge_base))
+
+    def evaluate(self, sets: Sequence[QuestionSet], at: str, *, graded: bool) -> Evaluation:
+        from app.evaluating import evaluate_answers
+
+        return asyncio.run(evaluate_answers(self.knowledge_base, sets, at, graded=graded, settings=self.settings))
+
+    def evaluate_diagnosis(self, scenario: str, at: str) -> Evaluation:
+        from app.evaluating.diagnosing import evaluate_diagnosis
+
+        return asyncio.run(evaluate_diagnosis(self.knowledge_base, scenario, at))
+
+    def asked(self, since: str) -> Asked:
+        from app.conversations import open_conversations
+        from app.conversations.asked import asked_since
+        from app.library.articles import Articles
+        from app.library.retrieval import Retrieval
+        from kb_pipeline.flow.workspace import open_workspace
+
+        async def read() -> Asked:
+            workspace = open_workspace(self.knowledge_base)
+            articles = Articles(workspace.layout, workspace.deferred_titles)
+            store, retrieval = open_conversations(self.settings, self.knowledge_base), Retrieval(workspace)
+            try:
+                return await asked_since(since, store, retrieval, articles)
+            finally:
+                retrieval.close()
+                await store.close()
+
+        return asyncio.run(read())
+
+    def count_conversations(self) -> int:
+        return self._with_conversations(lambda store: store.count())
+
+    def delete_conversations(self) -> None:
+        self._with_conversations(lambda store: store.clear())
+
+    def _with_conversations(self, work: "Callable[[ConversationStore], Awaitable[Result]]") -> Result:
+        from app.conversations import open_conversations
+
+        async def within() -> Result:
+            store = open_conversations(self.settings, self.knowledge_base)
+            try:
+                return await work(store)
+            finally:
+                await store.close()
+
+        return asyncio.run(within())
+
+    def investigate(self, alert: str, scenario: str, console: Console | None) -> Investigated:
+        from app.application.investigation import investigate
+
+        return asyncio.run(investigate(alert, scenario, self.settings, self.knowledge_base, console))
+
+    @property
+    def records_content(self) -> bool:
+        return self.settings.record_content

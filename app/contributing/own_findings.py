@@ -1,0 +1,59 @@
+"""What the service itself proposes: questions that were refused three times, and readers' comments on answers.
+
+Everything here is done in the thread of :class:`kb_pipeline.contributions.findings.Findings`, after the answer.
+"""
+
+from collections import OrderedDict
+
+from app.answering.planning.manners import is_no_gap
+from app.callers.principal import Principal
+from app.schema.answers import ChatAnswer
+from app.schema.conversations import Feedback
+from kb_pipeline.contributions.base import ContributionQueue
+from kb_pipeline.contributions.findings import Finding, Findings
+from kb_pipeline.flow.workspace import Workspace
+
+_REFUSALS = 3
+_MOST_COUNTED = 1000
+"""Refused questions that are remembered; the one asked longest ago is forgotten first."""
+
+
+class OwnFindings:
+    """Hands in what answers and ratings show. Its methods return at once and never raise."""
+
+    def __init__(self, workspace: Workspace, queue: ContributionQueue) -> None:
+        self.findings = Findings(workspace, queue)
+        self._refused: OrderedDict[str, int] = OrderedDict()
+
+    def answered(self, question: str, who: Principal, answer: ChatAnswer) -> None:
+        """Count a question that was refused; the third time it is handed in."""
+        if answer.refused and not is_no_gap(answer.answer):
+            self.findings.submit(lambda: self._counted(answer.in_full(question), who))
+
+    def rated(self, question: str, who: Principal, answer: ChatAnswer | None, feedback: Feedback) -> None:
+        """Hand in why a reader dislikes an answer, if they say it; never the answer, which others may not read."""
+        if feedback.rating == "down" and feedback.comment and answer is not None:
+            asked = answer.in_full(question)
+            self.findings.submit(lambda: self._disliked(asked, who, answer, feedback.comment))
+
+    def close(self) -> None:
+        """End the thread."""
+        self.findings.close()
+
+    def _counted(self, question: str, who: Principal) -> Finding | None:
+        folded = " ".join(question.casefold().split()).rstrip(" ?!.")
+        count = self._refused.pop(folded, 0) + 1
+        self._refused[folded] = count
+        if len(self._refused) > _MOST_COUNTED:
+            self._refused.popitem(last=False)
+        return Finding("qa", question, names=_names(who)) if count == _REFUSALS else None
+
+    @staticmethod
+    def _disliked(question: str, who: Principal, answer: ChatAnswer, comment: str) -> Finding:
+        used = (citation.article_id for citation in answer.citations if citation.used and not citation.is_of_web)
+        article_id = next(used, "")
+        return Finding("feedback", question, comment, article_id, answer.rests_on, _names(who))
+
+
+def _names(who: Principal) -> tuple[str, ...]:
+    return (who.user_id, *who.names)

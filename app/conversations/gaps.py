@@ -1,0 +1,88 @@
+"""Tells which stored questions were not answered (refused, answered with what is close only, or disliked) and still are
+not, and which articles the answers to the others cite.
+"""
+
+import asyncio
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator
+from datetime import datetime
+
+from app.answering.confidence import evidence_of
+from app.answering.planning.manners import is_no_gap
+from app.callers.principal import Principal
+from app.library.articles import Articles
+from app.library.retrieval import Retrieval
+from app.schema.conversations import Turn
+from kb_pipeline.errors import IndexMissingError
+from kb_pipeline.evaluation.gaps import Reason, Unanswered
+
+_SEARCHED = 5
+
+
+def unanswered(turns: Iterable[Turn], unnamed: Collection[str] = ()) -> Iterator[Unanswered]:
+    """Yield the questions that were not answered, without a word of who asked.
+
+    ``unnamed`` are the ids of the answers that were given where nobody signs in. A question that is asked back, a
+    greeting, the reply that none of the documents is meant, and an answer that was stopped or failed, say nothing about
+    the knowledge base.
+    """
+    for turn in turns:
+        if reason := _reason(turn):
+            yield Unanswered(
+                question=turn.in_words,
+                continues=turn.answer.continues if turn.answer else (),
+                asked_at=turn.asked_at,
+                reason=reason,
+                is_unnamed=turn.response_id in unnamed,
+            )
+
+
+async def still_unanswered(
+    asked: Iterable[Unanswered], retrieval: Retrieval, articles: Articles
+) -> tuple[Unanswered, ...]:
+    """Leave out the questions that an article answers by now which was published since, and which everybody may read.
+
+    A thumbs-down stays: what the reader missed is not known.
+
+    Raises:
+        KnowledgeBaseError: the index or the embedding model cannot be used.
+    """
+    everybody = Principal()
+    listings = await asyncio.to_thread(articles.all, everybody)
+    published = {listing.summary.article_id: listing.summary.published_at for listing in listings}
+    answered: dict[str, str | None] = {}  # by what was searched for
+    remaining: list[Unanswered] = []
+    for each in asked:
+        query = each.query
+        if each.reason != "disliked" and query not in answered:
+            try:
+                hits = await retrieval.search(query, everybody, top=_SEARCHED)
+            except IndexMissingError:
+                hits = []
+            is_borne_out = evidence_of(query, hits) in ("answers", "closest")
+            answered[query] = published.get(hits[0].chunk.article_id) if is_borne_out else None
+        since = None if each.reason == "disliked" else answered[query]
+        if since is None or datetime.fromisoformat(since) <= datetime.fromisoformat(each.asked_at):
+            remaining.append(each)
+    return tuple(remaining)
+
+
+def cited(turns: Iterable[Turn]) -> dict[str, int]:
+    """In how many answers each article is cited, by its id; what is only shown as close is not."""
+    answers = (turn.answer for turn in turns if turn.answer and _reason(turn) not in ("refused", "closest"))
+    return Counter(
+        article_id
+        for answer in answers
+        for article_id in {each.article_id for each in answer.citations if each.used and not each.is_of_web}
+    )
+
+
+def _reason(turn: Turn) -> Reason | None:
+    answer = turn.answer
+    if answer is None or answer.clarification or turn.problem or is_no_gap(answer.answer):
+        return None
+    if turn.feedback and turn.feedback.rating == "down":
+        return "disliked"
+    if answer.refused:
+        return "refused"
+    return "closest" if answer.is_closest else None

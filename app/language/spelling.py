@@ -1,0 +1,66 @@
+"""Corrects words of a question that neither the articles nor a dictionary has, but that are near to words of them."""
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from difflib import SequenceMatcher
+from itertools import islice
+
+from app.language.dictionaries import is_word
+from app.language.words import STOP_WORDS, readable, words
+from kb_pipeline.languages import ENGLISH, language_of
+
+_WORD = re.compile(r"(?<!\w)[^\W\d_]{4,}(?!\w)")
+"""Shorter words have too many neighbours, and words with digits are names."""
+_NEAR = 0.75
+"""Similarity of two words: 0.75 is one slip in four letters ("crpo"), two swapped letters included."""
+
+
+def word_counts(texts: Iterable[str]) -> Counter[str]:
+    """How often these texts contain each word."""
+    return Counter(word for text in texts for word in _WORD.findall(readable(text).lower()))
+
+
+_ENOUGH = 300
+"""Known words that tell their language."""
+
+
+def unknown_words(question: str, known: Mapping[str, int]) -> list[str]:
+    """The words of a question that are neither known nor little words, as they stand there."""
+    words = dict.fromkeys(_WORD.findall(question))
+    return [word for word in words if word.lower() not in known and word.lower() not in STOP_WORDS]
+
+
+def _language_of(known: Mapping[str, int]) -> str:
+    return language_of(" ".join(islice(known, _ENOUGH))) or ENGLISH
+
+
+def nearest(word: str, known: Mapping[str, int]) -> str | None:
+    """The known word that is most like a misspelt one; ``None`` if none is near, or if a dictionary has the word.
+
+    Of equals it is one with the same letters, then the most frequent. People hardly ever miss the first letter. Another
+    form of a known word ("reader" of "read") is not misspelt.
+    """
+    misspelt = word.lower()
+    letters = sorted(misspelt)
+    matcher = SequenceMatcher(b=misspelt, autojunk=False)
+    best: tuple[float, bool, int, str] = (0.0, False, 0, "")
+    for candidate, count in known.items():
+        if candidate[0] != misspelt[0] or abs(len(candidate) - len(misspelt)) > len(misspelt) // 3:
+            continue
+        matcher.set_seq1(candidate)
+        near = matcher.real_quick_ratio() >= _NEAR and matcher.quick_ratio() >= _NEAR
+        if near and (ratio := matcher.ratio()) >= _NEAR and words(candidate) != words(misspelt):
+            best = max(best, (ratio, sorted(candidate) == letters, count, candidate))
+    is_right = best[3] and any(is_word(word, language) for language in dict.fromkeys((_language_of(known), ENGLISH)))
+    return None if is_right else best[3] or None
+
+
+def corrected(question: str, corrections: Mapping[str, str]) -> str:
+    """The question with each misspelt word replaced; capitals at the beginning stay."""
+
+    def correct(found: re.Match[str]) -> str:
+        correction = corrections.get(found[0], found[0])
+        return correction.capitalize() if found[0][0].isupper() else correction
+
+    return _WORD.sub(correct, question)

@@ -1,0 +1,325 @@
+"""Investigates by rules, without a language model: the same alert and data give the same report."""
+
+import asyncio
+import logging
+import time
+from collections.abc import AsyncGenerator, Awaitable, Callable, Collection, Mapping, Sequence
+from contextlib import aclosing
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Any, Literal
+from uuid import uuid4
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from app.grounding.citations import CitationBook
+from app.grounding.stream import Grounder
+from app.grounding.support import mark_used
+from app.network.alerts import Pasted, alert_table, read_pasted
+from app.network.base import InvestigationEvent, Investigator
+from app.network.diagnosing import Diagnosis, Series, diagnose, worth_measuring
+from app.network.documents import find_precedents, find_procedures, planned_work
+from app.network.findings import findings_of
+from app.network.knowledge import KnowledgeSearch, NotIndexedError, queries_of
+from app.network.reading import (
+    alerts_query,
+    metrics_query,
+    read_alerts,
+    read_metrics,
+    read_network,
+    seconds_of,
+    stamp,
+)
+from app.network.report import Found, Quotation, percent, write_report
+from app.schema.network import Findings
+from kb_pipeline.errors import KnowledgeBaseError, ScenarioError
+from kb_pipeline.network.base import Limits, NetworkStore
+from kb_pipeline.network.knowledge import read_documents
+from kb_pipeline.network.scenario import ScenarioFolder
+from kb_pipeline.network.sql_names import sql_name
+from kb_pipeline.network.topology import Topology
+
+_log = logging.getLogger(__name__)
+_PAST_DAYS = 7
+_SHOWN = 4000
+
+
+@dataclass
+class Case:
+    """What is known of an investigation so far."""
+
+    alert: str
+    network: Topology | None = None
+    pasted: Pasted | None = None
+    alerts: pa.Table = field(default_factory=lambda: alert_table(()))
+    series: Series = field(default_factory=dict)
+    since: float = 0.0
+    until: float = 0.0
+    diagnosis: Diagnosis | None = None
+    found: dict[str, Any] = field(default_factory=dict)
+    missing: list[str] = field(default_factory=list)
+    query: str = ""
+
+
+Step = tuple[str, str, Callable[[Case], Awaitable[str]]]
+"""Who takes a step, what it does, and how."""
+
+
+class RulesInvestigator(Investigator):
+    """Reads a store and a scenario's documents. Any step may fail: the others go on, and the report says so."""
+
+    def __init__(
+        self,
+        store: NetworkStore,
+        scenario: ScenarioFolder,
+        window_minutes: int = 30,
+        knowledge: KnowledgeSearch | None = None,
+    ) -> None:
+        """``knowledge`` finds runbooks and tickets in the knowledge base; without it they are read from the folder."""
+        self.store, self.scenario, self.window = store, scenario, window_minutes * 60.0
+        self.knowledge = knowledge
+
+    @property
+    def rests_on(self) -> Collection[str]:
+        return {each.article_id for each in self.knowledge.book.citations} if self.knowledge else ()
+
+    async def investigate(self, alert: str, run_id: str = "") -> AsyncGenerator[InvestigationEvent, None]:
+        began = time.perf_counter()
+        case = Case(alert)
+        yield begin(alert, run_id)
+        number = 0
+        async with aclosing(self.steps(case)) as events:
+            async for event in events:
+                number += event.event == "step_complete"
+                yield event
+        yield self.message(case)
+        yield end(number, 0, began)
+
+    async def steps(self, case: Case, done: int = 0) -> AsyncGenerator[InvestigationEvent, None]:
+        """Take the steps that are not taken yet; they are numbered after those that are ``done``."""
+        steps = [*([] if case.diagnosis else self._evidence), *self._documents]
+        for number, (agent, status, step) in enumerate(steps, done + 1):
+            yield InvestigationEvent("step_thinking", {"agent": agent, "status": status})
+            yield InvestigationEvent("step_start", {"step": number, "agent": agent})
+            yield await self._taken(number, agent, status, step, case)
+
+    async def gather_evidence(self, case: Case) -> list[InvestigationEvent]:
+        """Take the steps up to the ranked causes, and return their events. What fails is noted in the case."""
+        return [
+            await self._taken(number, agent, status, step, case)
+            for number, (agent, status, step) in enumerate(self._evidence)
+        ]
+
+    def message(self, case: Case) -> InvestigationEvent:
+        """The report of the case."""
+        book = self.knowledge.book if self.knowledge else CitationBook()
+        grounder = Grounder(book)
+        text = grounder.feed(self._report(case)) + grounder.finish()
+        return InvestigationEvent("message", {"text": text}, findings(case), mark_used(text, book.citations))
+
+    @property
+    def _evidence(self) -> list[Step]:
+        return [
+            ("GraphExplorerAgent", "reading the network", self._read_network),
+            ("TelemetryAgent", "reading the alerts", self._read_alerts),
+            ("TelemetryAgent", "comparing measurements with their past", self._read_metrics),
+            ("GraphExplorerAgent", "walking from the alerts to what they share", self._diagnose),
+        ]
+
+    @property
+    def _documents(self) -> list[Step]:
+        return [
+            ("RunbookKBAgent", "looking for procedures", self._procedures),
+            ("HistoricalTicketAgent", "looking for precedents", self._precedents),
+        ]
+
+    async def _taken(
+        self, number: int, agent: str, status: str, step: Callable[[Case], Awaitable[str]], case: Case
+    ) -> InvestigationEvent:
+        began = time.perf_counter()
+        case.query = ""
+        failed = False
+        try:
+            response = await step(case)
+        except KnowledgeBaseError as exc:
+            failed, response = True, str(exc)
+            case.missing.append(f"{agent} failed while {status}: {exc}")
+        except Exception as exc:
+            _log.error("%s failed while %s", agent, status, exc_info=exc)
+            failed, response = True, "something went wrong; the service's log has the details"
+            case.missing.append(f"{agent} failed while {status}: {response}")
+        data = {
+            "step": number,
+            "agent": agent,
+            "duration": round(time.perf_counter() - began, 3),
+            "query": case.query,
+            "response": response[:_SHOWN],
+            **({"error": True} if failed else {}),
+        }
+        return InvestigationEvent("step_complete", data)
+
+    async def _read_network(self, case: Case) -> str:
+        case.query = "the whole topology"
+        network = case.network = await read_network(self.store, self.scenario.scenario)
+        pasted = case.pasted = await asyncio.to_thread(
+            read_pasted, case.alert, network, self.scenario.scenario.symptoms
+        )
+        case.found["unknown"] = pasted.unknown
+        named = ", ".join(pasted.entities[:20]) or "no element"
+        return f"{len(network.ids)} elements, {len(network.labels)} dependencies. The alert names {named}."
+
+    async def _read_alerts(self, case: Case) -> str:
+        pasted = case.pasted
+        case.alerts = alert_table(pasted.alerts if pasted else ())
+        case.until = (pasted.newest if pasted else None) or 0.0
+        case.since = case.until - self.window
+        declared = self.scenario.scenario.telemetry.get("alerts")
+        if declared is None:
+            return f"the scenario declares no container alerts; {case.alerts.num_rows} are in the text"
+        case.found["only_pasted"] = True  # until the stored ones are read, which may fail
+        newest = f"SELECT max({sql_name(declared.time)}) AS newest FROM alerts"  # noqa: S608
+        case.query = newest
+        found, _ = await self.store.table(newest, Limits())
+        stored = float(np.nan_to_num(seconds_of(found["newest"])).max(initial=0))
+        case.until = case.until or stored
+        case.since = case.until - self.window
+        case.query = alerts_query(declared, case.since, case.until)
+        read, truncated = await read_alerts(self.store, declared, case.query)
+        if truncated:
+            case.missing.append(f"only the first {read.num_rows:,} alerts of the window were read")
+        case.alerts = _merged(case.alerts, read)
+        case.found["only_pasted"] = False
+        if not stored:
+            case.missing.append("no alert is stored")
+        elif pasted and pasted.newest is None:
+            case.missing.append("the text names no time that can be read, so the newest stored alerts were looked at")
+        elif case.until - stored > self.window:
+            case.missing.append(f"the newest stored alert is {(case.until - stored) / 3600:.1f} h older than this one")
+        return f"{case.alerts.num_rows} alerts between {stamp(case.since)} and {stamp(case.until)}"
+
+    async def _read_metrics(self, case: Case) -> str:
+        network = _require(case.network)
+        symptoms = self.scenario.scenario.symptoms
+        entities = await asyncio.to_thread(worth_measuring, network, case.alerts, symptoms, case.since, case.until)
+        series: dict[str, tuple[np.ndarray, Mapping[str, np.ndarray]]] = {}
+        for name, declared in self.scenario.scenario.telemetry.items():
+            if declared.metrics and entities:
+                past = case.until - _PAST_DAYS * 86400
+                case.query = metrics_query(name, declared, entities, past, case.until)
+                series |= await read_metrics(self.store, declared, case.query)
+        case.series = series
+        return f"measurements of {len(series)} of {len(entities)} elements that may be a cause"
+
+    async def _diagnose(self, case: Case) -> str:
+        network = _require(case.network)
+        directions = {
+            metric: direction
+            for declared in self.scenario.scenario.telemetry.values()
+            for metric, direction in declared.metrics.items()
+        }
+        try:
+            planned = planned_work(read_documents(self.scenario), case.since, case.until)
+        except ScenarioError as exc:
+            planned = []
+            case.missing.append(f"tickets of planned work could not be read: {exc}")
+        case.diagnosis = await asyncio.to_thread(
+            diagnose,
+            network,
+            case.alerts,
+            self.scenario.scenario.symptoms,
+            case.since,
+            case.until,
+            series=case.series,
+            directions=directions,
+            planned=planned,
+        )
+        case.query = f"causes shared by {len({sign.vertex for sign in case.diagnosis.signs})} alerting elements"
+        top = case.diagnosis.ranking.causes[:5]
+        return (
+            "\n".join(f"{network.ids[cause.vertex]}: {percent(cause.probability)}" for cause in top) or "no candidate"
+        )
+
+    async def _procedures(self, case: Case) -> str:
+        network, diagnosis = _require(case.network), _require(case.diagnosis)
+        queries = queries_of(network, diagnosis)
+        case.query = "\n".join(queries)
+        quoted = await self._found(case, "runbooks", self.knowledge.procedures(queries) if self.knowledge else None)
+        if quoted is None:
+            quoted = find_procedures(read_documents(self.scenario), network, diagnosis)
+        case.found["procedures"] = quoted
+        return _told([each.title for each in quoted])
+
+    async def _precedents(self, case: Case) -> str:
+        network, diagnosis = _require(case.network), _require(case.diagnosis)
+        queries = queries_of(network, diagnosis)
+        case.query = "\n".join(queries)
+        quoted = await self._found(case, "tickets", self.knowledge.precedents(queries) if self.knowledge else None)
+        if quoted is None:
+            quoted = find_precedents(read_documents(self.scenario), network, diagnosis)
+        case.found["precedents"] = quoted
+        return _told([each.title for each in quoted])
+
+    async def _found(
+        self, case: Case, kind: Literal["runbooks", "tickets"], search: Awaitable[list[Quotation]] | None
+    ) -> list[Quotation] | None:
+        """What the knowledge base has; ``None`` if the scenario's folder has to be read instead, which the report says.
+
+        Nothing is missing where the scenario has no such documents.
+        """
+        if search is None:
+            return None
+        try:
+            return await search
+        except NotIndexedError:
+            if self.scenario.documents(kind):
+                case.missing.append(
+                    f"the {kind} are not in the knowledge base (kb scenario load ingests them); they were read from "
+                    "the scenario's folder"
+                )
+        except KnowledgeBaseError as exc:
+            case.missing.append(f"the {kind} were read from the scenario's folder: {exc}")
+        return None
+
+    def _report(self, case: Case) -> str:
+        found = Found(**case.found, missing=case.missing)
+        if case.network is None or case.diagnosis is None:
+            lines = "\n".join(f"- {each}" for each in case.missing)
+            return f"# Situation report\n\nNothing could be diagnosed.\n\n{lines}\n"
+        return write_report(case.network, case.diagnosis, found)
+
+
+def begin(alert: str, run_id: str = "") -> InvestigationEvent:
+    """The first event."""
+    now = datetime.now(UTC).isoformat(timespec="seconds")
+    return InvestigationEvent("run_start", {"run_id": run_id or uuid4().hex, "alert": alert, "timestamp": now})
+
+
+def end(steps: int, tokens: int, began: float) -> InvestigationEvent:
+    """The last event, of a run that began at this time of the performance counter."""
+    seconds = round(time.perf_counter() - began, 3)
+    return InvestigationEvent("run_complete", {"steps": steps, "tokens": tokens, "time": seconds})
+
+
+def findings(case: Case) -> Findings | None:
+    """What the rules found, for programs and maps."""
+    return None if case.network is None or case.diagnosis is None else findings_of(case.network, case.diagnosis)
+
+
+def _require(value: Any) -> Any:  # noqa: ANN401
+    if value is None:
+        raise KnowledgeBaseError("a step before it failed, so there is nothing to work on")
+    return value
+
+
+def _merged(pasted: pa.Table, read: pa.Table) -> pa.Table:
+    """Stored alerts, and those of the text that are not stored."""
+    near = read.filter(pc.is_in(read["entity"], value_set=pasted["entity"].combine_chunks()))
+    known = {(row["entity"], row["kind"], row["at"]) for row in near.to_pylist()}
+    new = [row for row in pasted.to_pylist() if (row["entity"], row["kind"], row["at"]) not in known]
+    return pa.concat_tables([read, pa.Table.from_pylist(new, pasted.schema)], promote_options="default")
+
+
+def _told(titles: Sequence[str]) -> str:
+    return "; ".join(titles) or "nothing fits"

@@ -1,0 +1,172 @@
+"""From alerts, measurements and the network to causes, what they bring down, and what nobody can explain. Pure."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from app.network.alerts import Alert, Sign, alert_table, alerting_types, reduce_alerts
+from app.network.baselines import Anomaly, worst_metric
+from app.network.candidates import find_candidates
+from app.network.causes import Cause, Ranking, rank_causes
+from app.network.incidents import Incident, find_incidents
+from app.network.likelihood import DEPTH, Seen
+from kb_pipeline.network.scenario import Symptom
+from kb_pipeline.network.topology import Topology
+
+_WAYS = 1000
+"""Most ways of a failure that are told."""
+ALTERNATIVE = 0.1
+"""Least probability of another explanation for which it is told what would be down with it."""
+_MEASURED = 400
+"""Most elements whose measurements are compared with their past."""
+Series = Mapping[str, tuple[np.ndarray, Mapping[str, np.ndarray]]]
+"""By element: the times of its measurements, and its metrics."""
+
+
+@dataclass(frozen=True)
+class Blast:
+    """What is down because of the causes, and what only lost one of several ways; and what else would be down if one of
+    the alternatives is right."""
+
+    down: tuple[int, ...]
+    weakened: tuple[int, ...]
+    perhaps: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True)
+class Diagnosis:
+    """All that a report is made of."""
+
+    signs: list[Sign]
+    strangers: Mapping[str, int]
+    alerts: int
+    incidents: list[Incident]
+    ranking: Ranking
+    blast: Blast
+    paths: list[list[int]]
+    """For each chosen cause and alerting element that it explains: the way from the element to the cause."""
+    explained: tuple[int, ...]
+    silent: tuple[int, ...]
+    unexplained: tuple[int, ...]
+    anomalies: Mapping[int, Anomaly]
+    maintenance: tuple[int, ...]
+    since: float
+    until: float
+
+
+def diagnose(
+    network: Topology,
+    alerts: Iterable[Alert] | pa.Table,
+    symptoms: Mapping[str, Symptom],
+    since: float,
+    until: float,
+    *,
+    series: Series | None = None,
+    directions: Mapping[str, str] | None = None,
+    planned: Sequence[str] = (),
+) -> Diagnosis:
+    """Diagnose what was seen between two times. ``planned``: elements that somebody works on."""
+    table = alerts if isinstance(alerts, pa.Table) else alert_table(alerts)
+    window = _between(table, since, until)
+    signs, strangers = reduce_alerts(window, network, symptoms)
+    incidents = find_incidents(network, signs)
+    anomalies = _anomalies(network, series or {}, directions or {}, since, until)
+    speaking = alerting_types(network, signs, symptoms)
+    seen = Seen(network, signs, speaking, anomalies, until - since, frozenset(network.numbers(planned)))
+    ranking = rank_causes(seen)
+    failed: dict[int, int] = {}
+    weakened: dict[int, int] = {}
+    for cause in ranking.chosen:
+        failed |= cause.hypothesis.failed
+        weakened |= cause.hypothesis.weakened
+    alerting = seen.alerting.tolist()
+    explained = tuple(each for each in alerting if each in failed or each in weakened)
+    return Diagnosis(
+        signs,
+        strangers,
+        window.num_rows,
+        incidents,
+        ranking,
+        _blast(seen, ranking, set(failed) | set(weakened)),
+        _paths(network, ranking, explained),
+        explained,
+        tuple(sorted(each for each in failed if not seen.alerts[each] and seen.speaks[each])),
+        tuple(each for each in alerting if each not in failed and each not in weakened),
+        anomalies,
+        _maintenance(network, ranking, planned),
+        since,
+        until,
+    )
+
+
+def worth_measuring(
+    network: Topology, alerts: pa.Table, symptoms: Mapping[str, Symptom], since: float, until: float
+) -> list[str]:
+    """The ids of the elements whose measurements may tell causes apart, in order: those near alerts, and all other
+    infrastructure as far as there is room, as what fails may be silent, and all that depends on it as well."""
+    signs, _ = reduce_alerts(_between(alerts, since, until), network, symptoms)
+    seen = Seen(network, signs, alerting_types(network, signs, symptoms), {}, until - since)
+    candidates = find_candidates(seen, _MEASURED)
+    dependents = network.every_dependent(np.array(candidates, np.int64))[1]
+    further = np.setdiff1d(dependents[network.is_infrastructure[dependents]], candidates)
+    chosen = [*candidates, *further[: _MEASURED - len(candidates)].tolist()]
+    others = np.setdiff1d(np.flatnonzero(network.is_infrastructure), chosen) if len(chosen) < _MEASURED else further[:0]
+    return [network.ids[vertex] for vertex in sorted([*chosen, *others[: _MEASURED - len(chosen)].tolist()])]
+
+
+def _between(alerts: pa.Table, since: float, until: float) -> pa.Table:
+    at = alerts["at"]
+    return alerts.filter(pc.and_(pc.greater_equal(at, since), pc.less_equal(at, until)))
+
+
+def _blast(seen: Seen, ranking: Ranking, touched: set[int]) -> Blast:
+    down = _down(seen, ranking.chosen)
+    others = [cause for cause in ranking.causes if cause not in ranking.chosen and cause.probability >= ALTERNATIVE]
+    perhaps = set().union(*(_down(seen, [other]) for other in others)) - down
+    return Blast(*(tuple(sorted(some)) for some in (down, touched - down - perhaps, perhaps)))
+
+
+def _down(seen: Seen, causes: Sequence[Cause]) -> set[int]:
+    """What fails when all causes that failed do so at once, but not what measurably goes on."""
+    roots, alone = set[int](), set[int]()
+    for cause in causes:
+        roots.update(cause.hypothesis.parts)
+        if cause.hypothesis.mode == "in part":
+            alone.update({cause.vertex} if seen.is_lifeless[cause.vertex] else ())
+        elif cause.hypothesis.mode in ("down", "site") or seen.is_lifeless[cause.vertex]:
+            roots.add(cause.vertex)
+    onset = min((cause.hypothesis.onset for cause in causes), default=0.0)
+    failed = seen.network.failing_with(sorted(roots), DEPTH * 2)[0] if roots else {}
+    return {vertex for vertex in (*failed, *alone) if seen.lives_until[vertex] <= onset}
+
+
+def _paths(network: Topology, ranking: Ranking, explained: Sequence[int]) -> list[list[int]]:
+    ways = [
+        way
+        for cause in ranking.chosen
+        for way in network.paths([each for each in explained if each != cause.vertex], cause.vertex, DEPTH)
+    ]
+    return [way for way in ways if way][:_WAYS]
+
+
+def _maintenance(network: Topology, ranking: Ranking, planned: Sequence[str]) -> tuple[int, ...]:
+    """The chosen causes that somebody works on, or that depend on such an element."""
+    worked_on = set(network.numbers(planned))
+    return tuple(
+        each for cause in ranking.chosen for each in sorted(worked_on & set(network.upstream(cause.vertex, DEPTH)))
+    )
+
+
+def _anomalies(
+    network: Topology, series: Series, directions: Mapping[str, str], since: float, until: float
+) -> dict[int, Anomaly]:
+    """The worst metric of every measured element, whether anything near it alerts or not."""
+    found: dict[int, Anomaly] = {}
+    for vertex in sorted(network.numbers([*series])):
+        times, metrics = series[network.ids[vertex]]
+        if worst := worst_metric(times, metrics, directions, since, until):
+            found[vertex] = worst
+    return found

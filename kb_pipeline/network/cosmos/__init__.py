@@ -1,0 +1,1 @@
+"""A network in Azure Cosmos DB: the graph over Gremlin, telemetry over SQL."""

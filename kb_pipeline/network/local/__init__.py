@@ -1,0 +1,1 @@
+"""A network in a DuckDB file on this machine."""

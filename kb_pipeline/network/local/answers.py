@@ -1,0 +1,202 @@
+"""Answers queries of a DuckDB file that cannot be trusted, in a process that has nothing else to do.
+
+DuckDB refuses what would read or write other files. But it does not count all memory, and some functions cannot be
+stopped, as ``format('{:>2000000000}', 'x')``: so the process itself has limits, see
+:mod:`kb_pipeline.network.local.query_processes`.
+"""
+
+import json
+import os
+import resource
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from datetime import datetime
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import psutil
+
+from kb_pipeline.errors import QueryFailedError, ScenarioError
+from kb_pipeline.network.base import Limits, Rows
+from kb_pipeline.network.local.advice import advice_on
+from kb_pipeline.network.local.gate import check_query
+
+if TYPE_CHECKING:
+    import duckdb
+
+    Opened = tuple[duckdb.DuckDBPyConnection, Mapping[str, Sequence[str]]]
+
+MEMORY_MB = 512
+"""What DuckDB may use for the queries of one process."""
+_BESIDE_MB = 128
+"""What a query may allocate that DuckDB does not count."""
+_ROOM_MB = 64
+"""What must be left for a query when it begins: with less, it may break the database through no fault of its own."""
+_LOCKED = {
+    "enable_external_access": "false",
+    "python_enable_replacements": "false",
+    "autoload_known_extensions": "false",
+    "autoinstall_known_extensions": "false",
+    "threads": "1",
+    "memory_limit": f"{MEMORY_MB}MB",
+    "max_temp_directory_size": "0MB",
+    "lock_configuration": "true",
+}
+_CELL = 4000
+_MOST_ITEMS = 1000
+_TOLD = 1200
+_TOO_LARGE = "the query needs more memory than it may have; aggregate, or ask for less"
+T = TypeVar("T")
+
+
+class TooLargeError(QueryFailedError):
+    """A query needs more memory than it may have."""
+
+    def __init__(self, message: str = _TOO_LARGE) -> None:
+        super().__init__(message)
+
+
+class WornOutError(Exception):
+    """The queries before have left the process no room for another; a fresh process can answer it."""
+
+
+def open_locked(path: str) -> "Opened":
+    """A connection that can only read the tables of a file, and the columns of each table.
+
+    Raises:
+        ScenarioError: there is no such file, or another process writes it.
+    """
+    import duckdb
+
+    try:
+        connection = duckdb.connect(path, read_only=True, config=_LOCKED)
+    except duckdb.Error as exc:
+        raise ScenarioError(f"{path} cannot be opened: {exc}; load the scenario again: kb scenario load") from exc
+    columns: dict[str, list[str]] = {}
+    listed = "SELECT table_name, column_name FROM duckdb_columns() WHERE NOT internal ORDER BY table_name, column_index"
+    for table, column in connection.execute(listed).fetchall():
+        columns.setdefault(table, []).append(column)
+    return connection, columns
+
+
+def answer(path: str, text: str, limits: Limits) -> Rows:
+    """Answer one SELECT about a file, in a process that answers nothing else. It is checked before it runs.
+
+    A query after which the database can answer no more ends the process.
+
+    Raises:
+        QueryError: it may not be asked, or cannot be answered.
+        WornOutError: only a fresh process can answer it.
+    """
+    import duckdb
+
+    connection, columns = _opened(path)
+    most, _ = resource.getrlimit(resource.RLIMIT_AS)
+    if psutil.Process().memory_info().vms > most - _ROOM_MB * 1024**2:
+        raise WornOutError
+    try:
+        return ask(connection, columns, text, limits, _fetch)
+    except QueryFailedError as exc:
+        if isinstance(exc.__cause__, duckdb.FatalException | duckdb.InternalException):
+            os._exit(1)
+        raise
+
+
+def be_ready(path: str) -> None:
+    """Open a file, so that the first query need not wait for that."""
+    _opened(path)
+
+
+@lru_cache(maxsize=1)
+def _opened(path: str) -> "Opened":
+    """The file, for a process that from now on can neither write a file nor grow beyond its limit."""
+    opened = open_locked(path)
+    most = psutil.Process().memory_info().vms + (MEMORY_MB + _BESIDE_MB) * 1024**2
+    _, hard = resource.getrlimit(resource.RLIMIT_AS)
+    resource.setrlimit(resource.RLIMIT_AS, (most if hard == resource.RLIM_INFINITY else min(most, hard), hard))
+    resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    return opened
+
+
+def ask(
+    connection: "duckdb.DuckDBPyConnection",
+    columns: Mapping[str, Sequence[str]],
+    text: str,
+    limits: Limits,
+    fetch: "Callable[[duckdb.DuckDBPyConnection, str, Limits], T]",
+) -> T:
+    """Check a query, and fetch what it asks for. It is stopped when it takes too long.
+
+    Raises:
+        QueryError: it may not be asked, or cannot be answered.
+    """
+    import duckdb
+
+    with connection.cursor() as parser:
+        check_query(parser, text, columns, limits.characters)
+    cursor = connection.cursor()
+    timer = threading.Timer(limits.seconds, cursor.interrupt)
+    timer.start()
+    try:
+        return fetch(cursor, text, limits)
+    except duckdb.InterruptException as exc:
+        raise QueryFailedError(too_slow(limits)) from exc
+    except (duckdb.OutOfMemoryException, MemoryError, SystemError) as exc:  # the last where Python itself had none left
+        raise TooLargeError from exc
+    except (duckdb.Error, RuntimeError, ValueError, OverflowError) as exc:
+        raise QueryFailedError(f"{str(exc)[:_TOLD]}; {advice_on(str(exc), text, columns)}"[: 2 * _TOLD]) from exc
+    finally:
+        timer.cancel()
+        cursor.close()
+
+
+def too_slow(limits: Limits) -> str:
+    """What a query that was stopped is told."""
+    return f"the query took longer than {limits.seconds:g} seconds; ask for fewer rows, a shorter time or less depth"
+
+
+def _fetch(cursor: "duckdb.DuckDBPyConnection", text: str, limits: Limits) -> Rows:
+    began = time.perf_counter()
+    cursor.execute(text)
+    names = list(_unlike(each[0] for each in cursor.description or ()))
+    columns = [{"name": name, "type": str(each[1])} for name, each in zip(names, cursor.description or (), strict=True)]
+    rows: list[dict[str, Any]] = []
+    size, truncated = 0, False
+    while not truncated and (fetched := cursor.fetchmany(min(limits.rows + 1, 500))):
+        for values in fetched:
+            row = {name: _plain(value) for name, value in zip(names, values, strict=True)}
+            size += len(json.dumps(row, default=str))
+            if len(rows) == limits.rows or size > limits.bytes:
+                truncated = True
+                break
+            rows.append(row)
+    return Rows(columns, rows, truncated, round(time.perf_counter() - began, 4))
+
+
+def _unlike(names: Iterator[str]) -> Iterator[str]:
+    """The names of columns; a further one of a name gets a number, since a row holds its values by name."""
+    seen: set[str] = set()
+    for name in names:
+        other, number = name, 1
+        while other in seen:
+            number += 1
+            other = f"{name}_{number}"
+        seen.add(other)
+        yield other
+
+
+def _plain(value: Any) -> Any:  # noqa: ANN401
+    if isinstance(value, datetime):
+        return value.isoformat()
+    if isinstance(value, float) and (value != value or value in (float("inf"), float("-inf"))):
+        return None
+    if isinstance(value, list | tuple):
+        return [_plain(each) for each in value[:_MOST_ITEMS]]
+    if isinstance(value, dict):
+        return {str(name): _plain(each) for name, each in value.items()}
+    if value is None or isinstance(value, bool | int | float):
+        return value
+    text = str(value)
+    return text if len(text) <= _CELL else f"{text[:_CELL]}… ({len(text):,} characters)"

@@ -1,0 +1,40 @@
+"""Misspelt words of a question are replaced by near words of the articles, all others stay."""
+
+import pytest
+
+from app.language.spelling import corrected, nearest, unknown_words, word_counts
+
+KNOWN = word_counts(
+    ["Crop a layer. Crop it again, with the scale tool; cron runs it.", "Gaussian [blur](https://example.com/blurred)"]
+)
+
+
+def test_words_are_counted_as_a_reader_sees_them() -> None:
+    assert KNOWN["crop"] == 2
+    assert "blurred" not in KNOWN
+
+
+def test_only_words_that_are_neither_known_nor_little_are_unknown() -> None:
+    assert unknown_words("How would I Crpo the LAYER with GIMP3 or sRGB?", KNOWN) == ["Crpo", "sRGB"]
+
+
+@pytest.mark.parametrize(
+    ("misspelt", "meant"),
+    [
+        ("crpo", "crop"),
+        ("Laeyr", "layer"),
+        ("gausian", "gaussian"),
+        ("sclae", "scale"),
+        ("ayer", None),
+        ("scaler", None),
+        ("tournament", None),
+        ("crown", None),
+        ("layers-of-the-atmosphere", None),
+    ],
+)
+def test_the_nearest_word_is_the_one_that_was_meant(misspelt: str, meant: str | None) -> None:
+    assert nearest(misspelt, KNOWN) == meant
+
+
+def test_only_misspelt_words_change_and_capitals_stay() -> None:
+    assert corrected("Crpo a *laeyr*, crpoped?", {"Crpo": "crop", "laeyr": "layer"}) == "Crop a *layer*, crpoped?"

@@ -1,0 +1,110 @@
+"""Measurements against their past."""
+
+import numpy as np
+import pytest
+
+from app.network.baselines import lives, onset, rank_by_measurements, surprise, worst_metric
+
+PAST = np.random.default_rng(3).normal(10, 1, 600)
+TIMES = 300.0 * np.arange(606)
+
+
+@pytest.mark.parametrize(("value", "direction", "least", "most"), [
+    (30.0, "up", 4, 20), (30.0, "down", 0, 0), (-10.0, "down", 4, 20), (30.0, "both", 4, 20), (10.0, "both", 0, 1),
+])  # fmt: skip
+def test_surprise_counts_only_in_the_direction_in_which_a_metric_gets_worse(
+    value: float, direction: str, least: float, most: float
+) -> None:
+    assert least <= surprise(PAST, np.full(6, value), direction) <= most
+
+
+def test_a_gap_or_a_short_past_is_no_surprise() -> None:
+    assert surprise(PAST, np.full(6, np.nan), "up") == 0
+    assert surprise(PAST[:10], np.full(6, 99.0), "up") == 0
+
+
+def test_a_fault_that_comes_a_second_time_is_as_surprising_as_the_first_time() -> None:
+    before = PAST.copy()
+    before[100:130] = 30.0
+    assert surprise(before, np.full(6, 30.0), "up") > 4
+
+
+def test_what_came_again_and_again_is_usual() -> None:
+    busy = PAST.copy()
+    for day in range(4):
+        busy[100 + 120 * day : 130 + 120 * day] = 30.0
+    assert surprise(busy, np.full(6, 30.0), "up") < 1
+
+
+def test_of_a_window_that_is_long_against_the_past_the_newest_part_is_compared() -> None:
+    ended, goes_on = np.full(300, 10.0), np.full(300, 10.0)
+    ended[:100] = 30.0
+    goes_on[-100:] = 30.0
+    assert surprise(PAST, ended, "up") < 1
+    assert surprise(PAST, goes_on, "up") > 4
+
+
+def test_one_spike_is_no_onset_and_two_in_a_row_are() -> None:
+    now = np.array([10, 40, 10, 10, 40, 40.0])
+    assert onset(TIMES[600:], PAST, now, "up") == TIMES[604]
+    assert onset(TIMES[600:604], PAST, now[:4], "up") is None
+
+
+def test_the_worst_metric_is_told_with_its_value_and_what_is_usual() -> None:
+    loss = np.append(np.zeros(600), np.full(6, 50.0))
+    load = np.append(PAST, PAST[:6])
+    worst = worst_metric(TIMES, {"load": load, "loss": loss}, {"load": "up", "loss": "up"}, TIMES[600], TIMES[-1])
+    assert worst is not None
+    assert (worst.metric, worst.value, worst.usual, worst.onset) == ("loss", 50.0, 0.0, TIMES[600])
+
+
+USUAL = PAST[:6]
+LOSS = np.abs(np.random.default_rng(4).normal(0.02, 0.01, 600))
+
+
+@pytest.mark.parametrize(
+    ("metrics", "told"),
+    [
+        ([(PAST, np.array([10.1, 0, 0])), (LOSS, np.full(3, 100.0))], False),
+        ([(PAST, np.array([10.1, 9.9, 0]))], False),
+        ([(PAST, USUAL), (LOSS, np.zeros(6))], None),
+        ([(np.zeros(600), np.zeros(6)), (PAST, USUAL)], True),
+        ([(PAST, np.full(6, 97.0))], None),
+        ([(PAST, np.full(6, np.nan))], None),
+        ([(PAST[:10], np.zeros(6))], None),
+        ([(PAST, USUAL)], True),
+    ],
+    ids=[
+        "no traffic and all is lost",
+        "one metric that has become zero",
+        "nothing is lost, and the traffic goes on",
+        "a counter that always is zero",
+        "values that stand still",
+        "a gap",
+        "a short past",
+        "values as usual",
+    ],
+)
+def test_an_element_that_carries_nothing_any_more_is_told_from_one_that_goes_on(
+    metrics: list[tuple[np.ndarray, np.ndarray]], told: bool | None
+) -> None:
+    assert lives(metrics) is told
+
+
+def test_an_anomaly_says_until_when_an_element_was_measured() -> None:
+    load = np.append(PAST, [*USUAL[:4], np.nan, np.nan])
+    worst = worst_metric(TIMES, {"load": load}, {"load": "up"}, TIMES[600], TIMES[-1])
+    assert worst is not None
+    assert (worst.lives, worst.newest) == (True, TIMES[603])
+
+
+def test_where_everything_is_within_its_baseline_nothing_is_a_cause() -> None:
+    calls = {"shop": ["search"], "search": []}
+    assert rank_by_measurements(calls, "shop", {"shop": 2.5, "search": 2.1}, {"shop": True, "search": True}, 1.0) == []
+
+
+def test_trouble_is_followed_to_the_deepest_measured_element() -> None:
+    calls = {"shop": ["search", "pay"], "search": ["database"], "pay": []}
+    strange = {"shop": 3.0, "search": 3.2, "database": 3.5, "pay": 0.1}
+    measured = {"shop": True, "search": True, "pay": True, "database": False}
+    assert next(name for name, _ in rank_by_measurements(calls, "shop", strange, measured, 1.0)) == "search"
