@@ -3,7 +3,7 @@
 import asyncio
 import re
 import unicodedata
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
@@ -29,15 +29,15 @@ from app.network.queries import NetworkQueries
 from app.network.running import Investigations
 from app.network.served import Network, ServedNetwork
 from app.schema.answers import Clarification
-from app.schema.asking import ABOUT_A_PICTURE, Scope
+from app.schema.asking import ABOUT_A_PICTURE
 from app.settings import AppSettings
 from app.tools import AnyTool, open_tools
 from app.tools.base import Equipment
 from app.tools.image_links import ImageLinks, open_image_links
 from app.web import open_web
+from kb_pipeline.asking import NO_OPTIONS, AskOptions
 from kb_pipeline.contributions import open_queue
 from kb_pipeline.flow.workspace import open_workspace
-from kb_pipeline.records import KnowledgeMode
 from kb_pipeline.settings import Settings
 from kb_pipeline.steps.article_ids import is_article_id
 from kb_pipeline.store.audit import AuditLog
@@ -90,21 +90,15 @@ class AgentService:
         self,
         text: str,
         who: Principal,
+        options: AskOptions = NO_OPTIONS,
         *,
-        top: int | None = None,
         history: tuple[Message, ...] = (),
-        document_ids: Sequence[str] = (),
         clarification: Clarification | None = None,
-        on_web: bool = False,
         conversation: str = "",
         profile: Profile = KNOWLEDGE_BASE,
-        mode: KnowledgeMode | None = None,
         picture: Picture | None = None,
-        scope: Scope | None = None,
     ) -> Question:
-        """A valid question. ``on_web``: the asker wants the web to be searched. ``mode``: another one than KB_MODE.
-
-        ``scope``: search in these documents only. ``picture`` came with the question.
+        """A valid question; ``picture`` came with it.
 
         Raises:
             BadQuestionError: it is empty or too long, or about too many documents, or about one with an impossible id,
@@ -118,21 +112,21 @@ class AgentService:
             raise BadQuestionError(
                 f"the question has {len(text):,} characters, the limit is {most:,} (KB_QUESTION_CHARACTERS); shorten it"
             )
-        chosen = tuple(dict.fromkeys(document_ids))
+        chosen = tuple(dict.fromkeys(options.document_ids))
         if len(chosen) > MOST_CHOSEN:
             raise BadQuestionError(f"a question can be about {MOST_CHOSEN} documents at most; {len(chosen)} are chosen")
         if wrong := [each for each in chosen if not is_article_id(each)]:
             raise BadQuestionError(f"{wrong[0][:80]!r} cannot be the id of a document; GET /api/documents lists them")
-        if on_web and self.web is None:
+        if options.web and self.web is None:
             raise BadQuestionError("the web is not searched here; it is off (KB_WEB_SEARCH)")
+        scope = options.scope if options.scope and options.scope.in_words else None
         return Question(
             text,
-            who.in_mode(mode).in_scope(scope if scope and scope.in_words else None),
-            top or self.settings.search_top,
+            who.in_mode(options.mode).in_scope(scope),
+            options.top_k or self.settings.search_top,
             history,
-            chosen,
+            options.model_copy(update={"document_ids": chosen}),
             clarification,
-            on_web=on_web,
             conversation=f"{who.user_id}/{conversation}" if conversation else "",
             profile=profile,
             picture=picture,

@@ -4,7 +4,7 @@ It is opened by its name, like a plug-in: nothing in kb_pipeline imports it, and
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,11 +13,11 @@ from urllib.parse import urlsplit
 from pydantic import BaseModel
 from pydantic_settings import BaseSettings
 
+from kb_pipeline.asking import AskOptions
 from kb_pipeline.evaluation.gaps import Asked
 from kb_pipeline.evaluation.questions import QuestionSet
 from kb_pipeline.evaluation.records import Evaluation
 from kb_pipeline.plugins import find_opener
-from kb_pipeline.records import KnowledgeMode
 from kb_pipeline.settings import Settings
 from kb_pipeline.upkeep.check import Connection
 
@@ -82,22 +82,16 @@ class Application(ABC):
     def ask(
         self,
         question: str,
-        top: int,
+        options: AskOptions,
         console: "Console | None",
         *,
         sources: bool = False,
-        documents: Sequence[str] = (),
-        on_web: bool = False,
-        mode: KnowledgeMode | None = None,
-        scope: Mapping[str, Sequence[str]] | None = None,
         picture: Path | None = None,
     ) -> BaseModel:
-        """Answer a question from up to ``top`` passages a search; with a console, print the answer as it is worded.
+        """Answer a question; with a console, print the answer as it is worded.
 
-        ``sources``: name file and page behind each statement, instead of a number. ``documents`` are the ids of those
-        that the question is about, if it is about particular ones. ``on_web``: answer from the web. ``mode``: another
-        one than KB_MODE. ``scope``: the types, departments and topics of the documents in which to search (``type``,
-        ``department``, ``topic``). ``picture`` is a file that belongs to the question.
+        ``sources``: name file and page behind each statement, instead of a number. ``picture`` is a file that belongs
+        to the question.
 
         Raises:
             KnowledgeBaseError: the question cannot be answered, or a service failed.

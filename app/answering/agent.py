@@ -56,7 +56,7 @@ class AgentAnswerer(ModelAnswerer):
 
     async def answer(self, question: Question, book: CitationBook) -> AsyncGenerator[AnswerEvent, None]:
         # what the asker wants to be searched does not depend on what the model calls
-        if question.on_web or question.profile.mode == "retrieve-first":
+        if question.options.web or question.profile.mode == "retrieve-first":
             async with aclosing(self._without_tools.answer(question, book)) as events:
                 async for event in events:
                     yield event

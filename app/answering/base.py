@@ -2,7 +2,7 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import AsyncGenerator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 from app.answering.picture import Picture
@@ -10,6 +10,7 @@ from app.answering.profiles import KNOWLEDGE_BASE, Profile
 from app.callers.principal import Principal
 from app.grounding.citations import CitationBook
 from app.schema.answers import AnsweredBy, Clarification, Plan, PlanStatus, TokenUsage
+from kb_pipeline.asking import NO_OPTIONS, AskOptions
 
 if TYPE_CHECKING:
     from app.answering.nearness import Nearness
@@ -28,8 +29,8 @@ class Message:
 class Question:
     """A question, who asks it, and the messages before it, oldest first. ``top`` is the number of hits of a search.
 
-    ``document_ids`` are the articles that it is about, if the asker chose them. ``clarification`` is what the turn
-    before asked back, to which this may be the reply. ``on_web``: the asker wants the web to be searched.
+    ``options`` are what the asker wants beside; mode and scope are those of ``who``, so that no search forgets them.
+    ``clarification`` is what the turn before asked back, to which this may be the reply.
     ``picture`` came with it: what was read on it joins the search, and a model that sees images is shown it.
     ``conversation`` tells conversations apart, of all askers; it is empty if the question belongs to none. ``profile``
     says who a model is that answers.
@@ -39,12 +40,15 @@ class Question:
     who: Principal
     top: int
     history: tuple[Message, ...] = ()
-    document_ids: tuple[str, ...] = ()
+    options: AskOptions = NO_OPTIONS
     clarification: Clarification | None = None
-    on_web: bool = False
     conversation: str = ""
     profile: Profile = KNOWLEDGE_BASE
     picture: Picture | None = None
+
+    def about(self, document_ids: tuple[str, ...]) -> "Question":
+        """The question about these documents only."""
+        return replace(self, options=self.options.model_copy(update={"document_ids": document_ids}))
 
 
 @dataclass(frozen=True, slots=True)

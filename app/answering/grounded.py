@@ -203,7 +203,7 @@ class GroundedAnswer:
 
     async def _all_the_same(self, answerer: Answerer) -> AsyncGenerator[Text, None]:
         """Quote what the search is sure of, although the model says that nothing answers: a passage may want that."""
-        if self._plan or self._question.on_web:
+        if self._plan or self._question.options.web:
             return
         said: list[Text] = []
         async with aclosing(answerer.answer(self._question, self._book)) as events:

@@ -216,7 +216,7 @@ def _speaks_of(text: str, hits: Sequence[SearchHit]) -> bool:
 
 def limits_of(question: Question) -> SearchFilter | None:
     """What limits the searches for a question: the documents that it is about, if the asker chose them."""
-    return SearchFilter(article_ids=question.document_ids) if question.document_ids else None
+    return SearchFilter(article_ids=question.options.document_ids) if question.options.document_ids else None
 
 
 def within_room(hits: Sequence[SearchHit]) -> list[SearchHit]:

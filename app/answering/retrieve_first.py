@@ -70,7 +70,7 @@ class ModelAnswerer(Answerer):
 
     def web_for(self, question: Question) -> "WebLookup | None":
         """The web, unless the profile does not search it and the asker did not ask for it."""
-        return self.web if question.profile.web_search or question.on_web else None
+        return self.web if question.profile.web_search or question.options.web else None
 
     def around_calls(self, question: Question, book: CitationBook, calls: ModelCalls) -> list[ChatMiddleware]:
         """The middleware of each model call of an answer, outermost first."""
@@ -107,7 +107,7 @@ class RetrieveFirstAnswerer(ModelAnswerer):
     async def answer(self, question: Question, book: CitationBook) -> AsyncGenerator[AnswerEvent, None]:
         query, hits = await search_for(question, self.retrieval)
         evidence = evidence_of(query, hits)
-        looked_up = await look_up(self.web_for(question), [query], question) if question.on_web else []
+        looked_up = await look_up(self.web_for(question), [query], question) if question.options.web else []
         is_on_web = any(each.passages for each in looked_up)
         if evidence == "nothing" and not is_on_web and (not hits or hits[0].confidence is not None):
             async with aclosing(self.instead.answer_from(question, query, hits, book)) as refusal:

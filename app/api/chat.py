@@ -18,15 +18,7 @@ async def chat(request: ChatRequest, service: TheService, who: Who) -> ChatAnswe
 
     If the answer asks back which document is meant, send the question again with the ``document_ids`` that are.
     """
-    question = service.question(
-        request.question,
-        who,
-        top=request.top_k,
-        document_ids=request.document_ids,
-        on_web=request.web,
-        mode=request.mode,
-        scope=request.scope,
-    )
+    question = service.question(request.question, who, request)
     note(text=question.text)
     answer = await GroundedAnswer(service.answerer, question, service.book()).whole()
     note_answer(question.text, answer)

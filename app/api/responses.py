@@ -8,7 +8,7 @@ import logging
 from collections.abc import AsyncGenerator, Callable, Iterable, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
-from typing import Any, TypeVar, cast, get_args
+from typing import Any, TypeVar, cast
 
 from azure.ai.agentserver.responses import (
     ResponseContext,
@@ -38,11 +38,11 @@ from app.grounding.source_style import SourceStyle, without_sources
 from app.library.withheld import shown
 from app.logs.auditing import Noted, note, note_answer, noted_now, write_note
 from app.schema.answers import WHOLE_ANSWER
-from app.schema.asking import Scope, picture_at, with_picture_text
+from app.schema.asking import picture_at, with_picture_text
 from app.schema.passages import CitationStyle
 from app.service import AgentService
+from kb_pipeline.asking import AskOptions
 from kb_pipeline.errors import KnowledgeBaseError
-from kb_pipeline.records import KnowledgeMode
 
 T = TypeVar("T")
 
@@ -265,27 +265,18 @@ def _style(service: AgentService, request: Request) -> CitationStyle:
             raise BadQuestionError("citation_style must be ref or source")
 
 
-def _document_ids(request: Request) -> Sequence[str]:
-    """Return the documents that the question is about: another field that the protocol does not have.
+def _options(request: Request) -> AskOptions:
+    """Return the options of a question: fields that the protocol does not have.
 
     Raises:
-        BadQuestionError: it is not a list of texts.
+        BadQuestionError: one is not what it must be.
     """
-    chosen = request.get("document_ids") or []
-    if not isinstance(chosen, list) or not all(isinstance(each, str) for each in chosen):
-        raise BadQuestionError("document_ids must be a list of ids of documents")
-    return chosen
-
-
-def _on_web(request: Request) -> bool:
-    """Return whether this request wants the web to be searched, which is a field that the protocol does not have.
-
-    Raises:
-        BadQuestionError: it is neither true nor false.
-    """
-    if not isinstance(wanted := request.get("web", False), bool):
-        raise BadQuestionError("web must be true or false")
-    return wanted
+    given = {name: request[name] for name in AskOptions.model_fields if request.get(name) is not None}
+    try:
+        return AskOptions.model_validate(given)
+    except ValidationError as exc:
+        name = str(exc.errors()[0]["loc"][0])
+        raise BadQuestionError(f"{name} must be {AskOptions.model_fields[name].description}") from exc
 
 
 def _wants_whole_answer(request: Request) -> bool:
@@ -295,33 +286,6 @@ def _wants_whole_answer(request: Request) -> bool:
     """
     said = request.get("metadata")
     return isinstance(said, Mapping) and said.get(WHOLE_ANSWER) == "true"
-
-
-def _mode(request: Request) -> KnowledgeMode | None:
-    """Return what of the knowledge base this request uses: another field that the protocol does not have.
-
-    Raises:
-        BadQuestionError: there is no such mode.
-    """
-    wanted = request.get("mode")
-    if wanted is not None and wanted not in get_args(KnowledgeMode):
-        raise BadQuestionError(f"mode must be one of: {', '.join(get_args(KnowledgeMode))}")
-    return cast(KnowledgeMode | None, wanted)
-
-
-def _scope(request: Request) -> Scope | None:
-    """Return the documents in which this request wants to be searched: another field that the protocol does not have.
-
-    Raises:
-        BadQuestionError: it is not one.
-    """
-    wanted = request.get("scope")
-    try:
-        return None if wanted is None else Scope.model_validate(wanted)
-    except ValidationError as exc:
-        raise BadQuestionError(
-            "scope must have lists of texts named type, department or topic; GET /api/collections lists their values"
-        ) from exc
 
 
 async def _answer(
@@ -342,14 +306,11 @@ async def _answer(
     question = service.question(
         said.question,
         who,
+        _options(request),
         history=said.history,
-        document_ids=_document_ids(request),
         clarification=await pending_clarification(service.conversations, who.user_id, context),
-        on_web=_on_web(request),
         conversation=conversation,
         profile=profile_named(request.get("model")),
-        mode=_mode(request),
-        scope=_scope(request),
         picture=picture,
     )
     answer = GroundedAnswer(service.answerer, question, service.book())

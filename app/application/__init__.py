@@ -1,24 +1,21 @@
 """This application as the command line and Dagster use it: see :mod:`kb_pipeline.application`."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
-from pydantic import ValidationError
 from rich.console import Console
 
-from app.errors import BadQuestionError
 from app.page import page_command
 from app.schema.answers import ChatAnswer
-from app.schema.asking import Scope
 from app.schema.conversations import AnswerThenAndNow
 from app.settings import AppSettings, load_app_settings
 from kb_pipeline.application import Application, Investigated, Server
+from kb_pipeline.asking import AskOptions
 from kb_pipeline.evaluation.gaps import Asked
 from kb_pipeline.evaluation.questions import QuestionSet
 from kb_pipeline.evaluation.records import Evaluation
-from kb_pipeline.records import KnowledgeMode
 from kb_pipeline.settings import Settings
 from kb_pipeline.upkeep.check import Connection
 
@@ -39,21 +36,6 @@ def agent_service() -> list[str]:
 def chat_page(port: int) -> list[str]:
     """The arguments of ``python`` for the chat page on loopback."""
     return [*_MODULE, *page_command(port)]
-
-
-def _scope(named: Mapping[str, Sequence[str]]) -> Scope:
-    """The scope with these names.
-
-    Raises:
-        BadQuestionError: one is empty or too long, or there are too many.
-    """
-    try:
-        return Scope.model_validate({kind: tuple(names) for kind, names in named.items()})
-    except ValidationError as exc:
-        kind = exc.errors()[0]["loc"][0]
-        raise BadQuestionError(
-            f"--{kind} takes names of 1 to 200 characters, 20 at most; GET /api/collections lists those there are"
-        ) from exc
 
 
 class AgentApplication(Application):
@@ -85,33 +67,16 @@ class AgentApplication(Application):
     def ask(
         self,
         question: str,
-        top: int,
+        options: AskOptions,
         console: Console | None,
         *,
         sources: bool = False,
-        documents: Sequence[str] = (),
-        on_web: bool = False,
-        mode: KnowledgeMode | None = None,
-        scope: Mapping[str, Sequence[str]] | None = None,
         picture: Path | None = None,
     ) -> ChatAnswer:
         from app.application import terminal
 
         settings = self.settings.model_copy(update={"citation_style": "source"}) if sources else self.settings
-        return asyncio.run(
-            terminal.ask(
-                question,
-                top,
-                settings,
-                self.knowledge_base,
-                console,
-                documents=documents,
-                on_web=on_web,
-                mode=mode,
-                scope=_scope(scope or {}),
-                picture=picture,
-            )
-        )
+        return asyncio.run(terminal.ask(question, options, settings, self.knowledge_base, console, picture=picture))
 
     def ask_again(self, answer_id: str, top: int | None, console: Console | None) -> AnswerThenAndNow:
         from app.application import terminal

@@ -17,6 +17,7 @@ from app.library.withheld import shown
 from app.schema.answers import ChatAnswer, Clarification
 from app.schema.conversations import AnswerThenAndNow, Circumstance, ComparedSection, Conversation, StaleReference, Turn
 from app.service import AgentService
+from kb_pipeline.asking import AskOptions
 
 _CONVERSATIONS_TO_NAME = 20
 """The latest conversations in which an error looks for the answer that was meant."""
@@ -47,12 +48,9 @@ async def ask_again(
     question = service.question(
         turn.question,
         who,
-        top=top,
+        AskOptions(top_k=top, web=on_web, mode=then.mode, scope=then.scope),
         history=history,
         clarification=clarification,
-        on_web=on_web,
-        mode=then.mode,
-        scope=then.scope,
         picture=await _picture(service, turn, who),
     )
     now = await GroundedAnswer(service.answerer, question, service.book()).whole()

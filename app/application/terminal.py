@@ -19,34 +19,27 @@ from app.grounding.citations import IMAGE_ROUTE
 from app.grounding.source_style import SourceStyle, in_source_style
 from app.logs.auditing import note_answer, recording
 from app.schema.answers import ChatAnswer
-from app.schema.asking import Scope
 from app.schema.conversations import AnswerThenAndNow
 from app.schema.passages import Citation
 from app.schema.steps import tool_in_words
 from app.service import open_service
 from app.settings import AppSettings
-from kb_pipeline.records import KnowledgeMode
+from kb_pipeline.asking import AskOptions
 from kb_pipeline.settings import Settings
 from kb_pipeline.store.audit import os_user
 
 
 async def ask(
     question: str,
-    top: int,
+    options: AskOptions,
     settings: AppSettings,
     knowledge_base: Settings,
     console: Console | None,
     *,
-    documents: Sequence[str] = (),
-    on_web: bool = False,
-    mode: KnowledgeMode | None = None,
-    scope: Scope | None = None,
     picture: Path | None = None,
 ) -> ChatAnswer:
-    """Ask as the local user, about these documents only if there are any; with a console, stream the answer to it.
+    """Ask as the local user; with a console, stream the answer to it. ``picture`` belongs to the question.
 
-    ``on_web``: answer from the web. ``mode``: another one than KB_MODE. ``scope``: search in these documents only.
-    ``picture`` is a file that belongs to the question.
     If the answer asks back which document is meant, a person at a terminal is asked for it, and gets the next answer.
 
     Raises:
@@ -57,9 +50,7 @@ async def ask(
     try:
         who = settings.local_principal
         shown = await service.picture_reader.read(bytes_in(picture, settings.picture_bytes)) if picture else None
-        checked = service.question(
-            question, who, top=top, document_ids=documents, on_web=on_web, mode=mode, scope=scope, picture=shown
-        )
+        checked = service.question(question, who, options, picture=shown)
         while True:
             answer = GroundedAnswer(service.answerer, checked, service.book())
             style = SourceStyle(answer.citations) if settings.citation_style == "source" else None
@@ -80,10 +71,9 @@ async def ask(
             checked = service.question(
                 reply,
                 checked.who,
-                top=top,
+                options.model_copy(update={"document_ids": (), "web": False}),
                 history=said,
                 clarification=whole.clarification,
-                scope=checked.who.scope,
                 picture=checked.picture,
             )
     finally:

@@ -7,7 +7,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
-from app.schema.asking import Scope
+from kb_pipeline.asking import Scope
 from kb_pipeline.records import KnowledgeMode, may_read
 
 LOCAL_USER = "local"

@@ -16,12 +16,11 @@ from app.client.service import SECONDS, Client
 from app.client.service_token import ServiceToken
 from app.conversations.markdown import markdown_of
 from app.schema.answers import ChatAnswer
-from app.schema.asking import Scope
 from app.schema.conversations import Conversation, ConversationList, ConversationSummary, Feedback, Turn
 from app.schema.health import Health
 from app.schema.models import ModelInUse
 from app.schema.wire import Problem
-from kb_pipeline.records import KnowledgeMode
+from kb_pipeline.asking import NO_OPTIONS, AskOptions
 from kb_pipeline.steps.markers import escape_inline
 
 MOST_CONVERSATIONS = 50
@@ -61,12 +60,10 @@ class AgentClient(Client):
     async def ask(
         self,
         question: str,
+        options: AskOptions = NO_OPTIONS,
         *,
         conversation: str | None = None,
-        on_web: bool = False,
-        mode: KnowledgeMode | None = None,
         picture: SentPicture | None = None,
-        scope: Scope | None = None,
     ) -> AsyncIterator[AnswerStream]:
         asked_at = _now()
         async with open_answer(
@@ -75,11 +72,9 @@ class AgentClient(Client):
             SECONDS,
             question,
             None,
+            options,
             token=self._agent_token.fetch if self._agent_token else None,
-            on_web=on_web,
-            mode=mode,
             picture=picture,
-            scope=scope,
             agent=Agent(self._agent.url, self._agent.api_version, self._last_response(conversation)),
         ) as stream:
             try:

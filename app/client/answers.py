@@ -16,9 +16,8 @@ import httpx
 from pydantic import ValidationError
 
 from app.schema.answers import WHOLE_ANSWER, ChatAnswer, Plan
-from app.schema.asking import Scope
 from app.schema.wire import Problem
-from kb_pipeline.records import KnowledgeMode
+from kb_pipeline.asking import NO_OPTIONS, AskOptions
 
 if TYPE_CHECKING:
     from openai import AsyncOpenAI, AsyncStream
@@ -116,15 +115,13 @@ async def open_answer(
     seconds: float,
     question: str,
     conversation: str | None,
+    options: AskOptions = NO_OPTIONS,
     *,
     token: Callable[[], Awaitable[str]] | None = None,
-    on_web: bool = False,
-    mode: KnowledgeMode | None = None,
     picture: SentPicture | None = None,
-    scope: Scope | None = None,
     agent: Agent | None = None,
 ) -> AsyncIterator["AnswerStream"]:
-    """Stream the answer to a question, from the web if ``on_web``; leaving the block early stops the answer.
+    """Stream the answer to a question; leaving the block early stops the answer.
 
     ``token`` is asked for an access token before each request. An ``agent`` is asked instead of the service.
 
@@ -140,25 +137,19 @@ async def open_answer(
         default_headers=headers,
         default_query=version,
     )
-    options: dict[str, Any] = {"extra_body": {}}
+    request: dict[str, Any] = {"extra_body": options.given()}
     if agent:
-        options["metadata"] = {WHOLE_ANSWER: "true"}
+        request["metadata"] = {WHOLE_ANSWER: "true"}
         if agent.previous:
-            options["previous_response_id"] = agent.previous
+            request["previous_response_id"] = agent.previous
     else:  # the page makes links of references, whatever the service does for others
-        options["extra_body"]["citation_style"] = "ref"
-    if on_web:
-        options["extra_body"]["web"] = True
-    if mode:
-        options["extra_body"]["mode"] = mode
-    if scope:
-        options["extra_body"]["scope"] = scope.model_dump(mode="json")
+        request["extra_body"]["citation_style"] = "ref"
     if conversation:
-        options["conversation"] = conversation
+        request["conversation"] = conversation
     said = _input(question, picture)
     async with sdk:
         with _client_errors(lost=ServiceDownError(agent.url if agent else url)):
-            events = await sdk.responses.create(input=said, model="knowledge-base", stream=True, **options)
+            events = await sdk.responses.create(input=said, model="knowledge-base", stream=True, **request)
         async with events:
             yield AnswerStream(events)
 

@@ -26,7 +26,7 @@ from app.client.service_token import ServiceToken
 from app.grounding.citations import DOCUMENT_ROUTE, IMAGE_ROUTE
 from app.schema.answers import ChatAnswer
 from app.schema.articles import Article, ArticleList, ArticleSort, ArticleUse
-from app.schema.asking import ChatRequest, CollectionList, Scope, Suggestions, picture_path
+from app.schema.asking import ChatRequest, CollectionList, Suggestions, picture_path
 from app.schema.context import Backlog, KnowledgeContext, Mode
 from app.schema.contributions import Acceptance, ContributionDetails, ContributionList, NewContribution, Rejection
 from app.schema.conversations import Conversation, ConversationList, Feedback, NewTitle, OpenedSource
@@ -37,6 +37,7 @@ from app.schema.models import ModelAddress, ModelChoice, ModelInUse, ModelTrial
 from app.schema.quality import QualityComparison, QualityKind, QualityRunDetails, QualityRuns, UseOfAnswers
 from app.schema.search import SearchResults
 from app.schema.wire import Wire
+from kb_pipeline.asking import NO_OPTIONS, AskOptions
 from kb_pipeline.records import ContributionState, KnowledgeMode, SearchMode
 
 _Message = TypeVar("_Message", bound=Wire)
@@ -95,30 +96,19 @@ class Client(NetworkClient):
 
     # --- answers ---------------------------------------------------------------------------------
 
-    def chat(
-        self,
-        question: str,
-        *,
-        top_k: int = 5,
-        document_ids: Sequence[str] = (),
-        mode: KnowledgeMode | None = None,
-        scope: Scope | None = None,
-    ) -> ChatAnswer:
-        """Answer a question that belongs to no conversation; ``document_ids`` are the documents that it is about."""
-        request = ChatRequest(question=question, top_k=top_k, document_ids=tuple(document_ids), mode=mode, scope=scope)
-        return self._send(ChatAnswer, "POST", "/chat", request)
+    def chat(self, question: str, options: AskOptions = NO_OPTIONS) -> ChatAnswer:
+        """Answer a question that belongs to no conversation."""
+        return self._send(ChatAnswer, "POST", "/chat", ChatRequest(question=question, **options.given()))
 
     def ask(
         self,
         question: str,
+        options: AskOptions = NO_OPTIONS,
         *,
         conversation: str | None = None,
-        on_web: bool = False,
-        mode: KnowledgeMode | None = None,
         picture: SentPicture | None = None,
-        scope: Scope | None = None,
     ) -> AbstractAsyncContextManager[AnswerStream]:
-        """Stream the answer to a question, from the web if ``on_web``; leaving the block early stops the answer.
+        """Stream the answer to a question; leaving the block early stops the answer.
 
         Raises:
             ClientError: the service refused the question or cannot be reached.
@@ -129,11 +119,9 @@ class Client(NetworkClient):
             SECONDS,
             question,
             conversation,
+            options,
             token=self._token.fetch if self._token else None,
-            on_web=on_web,
-            mode=mode,
             picture=picture,
-            scope=scope,
         )
 
     def picture(self, response_id: str, headers: Mapping[str, str] | None = None) -> SentPicture:

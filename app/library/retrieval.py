@@ -9,7 +9,7 @@ from time import monotonic
 
 from app.callers.principal import Principal
 from app.logs.telemetry import tracing_search
-from app.schema.asking import Scope
+from kb_pipeline.asking import Scope
 from kb_pipeline.errors import TransientError
 from kb_pipeline.flow.workspace import Reader, Workspace
 from kb_pipeline.records import Chunk, DocumentSort, SearchHit, SearchMode, sections

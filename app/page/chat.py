@@ -22,11 +22,11 @@ from app.page.sections import STATES, CitedSection, cited_sections
 from app.page.steps import FollowedPlan
 from app.page.templates import render
 from app.schema.answers import ChatAnswer
-from app.schema.asking import Scope, picture_path
+from app.schema.asking import picture_path
 from app.schema.conversations import Conversation, Feedback, StaleReference, Turn
 from app.schema.health import Health
 from app.schema.passages import Citation
-from kb_pipeline.records import KnowledgeMode
+from kb_pipeline.asking import AskOptions
 from kb_pipeline.steps.chunk import plain_text
 from kb_pipeline.wording import counted
 
@@ -206,7 +206,7 @@ def _follow(running: Running, view: "AnswerView", status: DeltaGenerator) -> flo
 def _first_step(running: Running) -> str:
     if running.picture:
         return "Reading the picture"
-    return f"Searching the {'web' if running.on_web else 'articles'}"
+    return f"Searching the {'web' if running.options.web else 'articles'}"
 
 
 def _show_end(running: Running) -> bool:
@@ -336,11 +336,11 @@ def show() -> None:
         source.open_source(stored, clicked[1])
     source.show_source(stored)
     if asked:
-        running = _ask(client, conversation_id, asked, on_web=on_web, mode=backlog.wanted(), within=wanted)
+        options = AskOptions(web=on_web, mode=backlog.wanted(), scope=wanted)
+        running = _ask(client, conversation_id, asked, options)
         was_done = False
     if running and show_running(running, len(stored), was_done=was_done):
-        asked = Asked(running.question, running.picture)
-        _ask(client, conversation_id, asked, on_web=running.on_web, mode=running.mode, within=running.scope)
+        _ask(client, conversation_id, Asked(running.question, running.picture), running.options)
         st.rerun()
 
 
@@ -392,24 +392,7 @@ def _without_running_turn(running: Running | None, stored: tuple[Turn, ...]) -> 
     return stored[:-1] if begun else stored
 
 
-def _ask(
-    client: Client,
-    conversation_id: str | None,
-    asked: Asked,
-    *,
-    on_web: bool,
-    mode: KnowledgeMode | None,
-    within: Scope | None,
-) -> Running:
+def _ask(client: Client, conversation_id: str | None, asked: Asked, options: AskOptions) -> Running:
     conversation_id = conversation_id or f"conv_{uuid.uuid4().hex}"
     st.query_params[places.CONVERSATION] = conversation_id
-    return runnings().ask(
-        client,
-        session.asker(),
-        conversation_id,
-        asked.question,
-        on_web=on_web,
-        mode=mode,
-        picture=asked.picture,
-        scope=within,
-    )
+    return runnings().ask(client, session.asker(), conversation_id, asked.question, options, asked.picture)

@@ -14,9 +14,8 @@ from app.client import AnswerStream, Client, ClientError, SearchStep, SentPictur
 from app.page import steps
 from app.page.session import Who
 from app.page.under_way import UnderWay
-from app.schema.asking import Scope
 from app.schema.wire import Problem
-from kb_pipeline.records import KnowledgeMode
+from kb_pipeline.asking import NO_OPTIONS, AskOptions
 
 _UNEXPECTED = Problem(code="unexpected", message="the answer failed unexpectedly; the page's log has the details")
 
@@ -24,20 +23,10 @@ _UNEXPECTED = Problem(code="unexpected", message="the answer failed unexpectedly
 class Running:
     """A question and the part of its answer that has arrived. Any thread may read it; one thread writes it."""
 
-    def __init__(
-        self,
-        question: str,
-        *,
-        on_web: bool = False,
-        mode: KnowledgeMode | None = None,
-        picture: SentPicture | None = None,
-        scope: Scope | None = None,
-    ) -> None:
+    def __init__(self, question: str, options: AskOptions = NO_OPTIONS, picture: SentPicture | None = None) -> None:
         self.question = question
+        self.options = options
         self.picture = picture
-        self.scope = scope
-        self.on_web = on_web
-        self.mode = mode
         self.text = ""
         self.searches: tuple[str, ...] = ()
         self.step = ""
@@ -73,14 +62,7 @@ class Running:
 
     async def _answer(self, client: Client, conversation: str) -> None:
         try:
-            asked = client.ask(
-                self.question,
-                conversation=conversation,
-                on_web=self.on_web,
-                mode=self.mode,
-                picture=self.picture,
-                scope=self.scope,
-            )
+            asked = client.ask(self.question, self.options, conversation=conversation, picture=self.picture)
             async with asked as stream:
                 self._stream = stream
                 async for part in stream:
@@ -119,15 +101,12 @@ class Runnings:
         who: Who,
         conversation: str,
         question: str,
-        *,
-        on_web: bool = False,
-        mode: KnowledgeMode | None = None,
+        options: AskOptions = NO_OPTIONS,
         picture: SentPicture | None = None,
-        scope: Scope | None = None,
     ) -> Running:
-        """Start an answer, from the web if ``on_web``; stop the one that is in progress in this conversation."""
+        """Start an answer; stop the one that is in progress in this conversation."""
         self.stop(who, conversation)
-        running = Running(question, on_web=on_web, mode=mode, picture=picture, scope=scope)
+        running = Running(question, options, picture)
         self._answers.keep(who, conversation, running)
         running.start(client, conversation, self._loop)
         return running

@@ -10,8 +10,9 @@ import streamlit as st
 
 from app.client import ClientError
 from app.page import places, session
-from app.schema.asking import Collection, Scope
+from app.schema.asking import Collection
 from app.schema.conversations import Turn
+from kb_pipeline.asking import Scope
 from kb_pipeline.wording import counted
 
 _EVERYTHING = ""

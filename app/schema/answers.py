@@ -5,9 +5,9 @@ from typing import Literal
 
 from pydantic import Field
 
-from app.schema.asking import Scope
 from app.schema.passages import Citation
 from app.schema.wire import Wire
+from kb_pipeline.asking import Scope
 from kb_pipeline.records import KnowledgeMode
 
 WHOLE_ANSWER = "whole_answer"

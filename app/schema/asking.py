@@ -1,36 +1,13 @@
 """What a question may carry: its scope, its mode, a picture."""
 
 import re
-from operator import not_
 from typing import Annotated, Literal
 
 from pydantic import ConfigDict, Field, StringConstraints
 
 from app.schema.passages import CitationStyle
 from app.schema.wire import Wire
-from kb_pipeline.records import KnowledgeMode
-
-_Names = Annotated[tuple[Annotated[str, StringConstraints(min_length=1, max_length=200)], ...], Field(max_length=20)]
-
-
-class Scope(Wire):
-    """What a question is limited to: documents with one of these types, and departments, and topics.
-
-    An empty list limits nothing.
-    """
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-    type: _Names = Field(default=(), exclude_if=not_)
-    department: _Names = Field(default=(), exclude_if=not_)
-    topic: _Names = Field(default=(), exclude_if=not_)
-
-    @property
-    def in_words(self) -> str:
-        """The scope as a person would name it: ``type Manual, department Sales or Support``."""
-        named = ((name, getattr(self, name)) for name in ("type", "department", "topic"))
-        return ", ".join(f"{name} {' or '.join(values)}" for name, values in named if values)
-
+from kb_pipeline.asking import AskOptions, Scope
 
 CollectionKind = Literal["type", "department", "topic"]
 
@@ -54,23 +31,14 @@ class CollectionList(Wire):
     collections: tuple[Collection, ...]
 
 
-class ChatRequest(Wire):
-    """A question without a conversation. ``citation_style`` is that of the service if it is not given.
-
-    ``document_ids`` are the articles that the question is about, at most 7, as many as the options of a
-    clarification. ``web``: answer from the web, if the service may search it. ``mode``: without sections that are left
-    for later (poc), or with them; the service's own if it is not given. ``scope``: search in these documents only.
-    """
+class ChatRequest(AskOptions, Wire):
+    """A question without a conversation. ``citation_style`` is that of the service if it is not given."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     question: Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
     top_k: int = Field(5, ge=1, le=50, strict=True)
-    document_ids: tuple[str, ...] = Field(default=(), exclude_if=not_)
     citation_style: CitationStyle | None = None
-    web: Annotated[bool, Field(strict=True)] = False
-    mode: KnowledgeMode | None = Field(default=None, exclude_if=not_)
-    scope: Scope | None = Field(default=None, exclude_if=not_)
 
 
 def with_picture_text(question: str, text: str) -> str:

@@ -1,11 +1,14 @@
 """``kb ask``: the answer that the agent service would give, with its citations, also beside an earlier answer."""
 
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated
 
 import typer
+from pydantic import ValidationError
 
 from kb_pipeline.application import open_application
+from kb_pipeline.asking import AskOptions, Scope
 from kb_pipeline.cli.console import AsJson, out, print_json
 from kb_pipeline.errors import SettingsError
 from kb_pipeline.records import KnowledgeMode
@@ -77,16 +80,19 @@ def ask(
     if as_of is not None:
         answer = application.ask_again(as_of, top, console)
     else:
-        answer = application.ask(
-            " ".join(question or ()),
-            top or _TOP,
-            console,
-            sources=sources,
-            documents=documents or (),
-            on_web=web,
-            mode=mode,
-            scope=scope,
-            picture=picture,
+        options = AskOptions(
+            top_k=top or _TOP, document_ids=tuple(documents or ()), web=web, mode=mode, scope=_scope(scope)
         )
+        answer = application.ask(" ".join(question or ()), options, console, sources=sources, picture=picture)
     if as_json:
         print_json(answer)
+
+
+def _scope(named: Mapping[str, Sequence[str]]) -> Scope:
+    try:
+        return Scope.model_validate({kind: tuple(names) for kind, names in named.items()})
+    except ValidationError as exc:
+        kind = exc.errors()[0]["loc"][0]
+        raise SettingsError(
+            f"--{kind} takes names of 1 to 200 characters, 20 at most; GET /api/collections lists those there are"
+        ) from exc

@@ -70,7 +70,7 @@ class AskingBack(Answerer):
 
     async def answer(self, question: Question, book: CitationBook) -> AsyncGenerator[AnswerEvent, None]:
         self.questions.append(question)
-        chosen = question.document_ids or self._chosen(question)
+        chosen = question.options.document_ids or self._chosen(question)
         if "guide" in question.text and not chosen:
             yield Asked(CLARIFICATION)
             return

@@ -47,7 +47,7 @@ class ExtractiveAnswerer(Answerer):
         self._web = web
 
     async def answer(self, question: Question, book: CitationBook) -> AsyncGenerator[AnswerEvent, None]:
-        if question.on_web and self._web:
+        if question.options.web and self._web:
             from app.answering.extractive.web import answer_from_web
 
             nearness = nearness_of(self._retrieval.reader().embedder)
@@ -112,7 +112,7 @@ class ExtractiveAnswerer(Answerer):
         return await asyncio.to_thread(quotable, query, citations, section, nearness, is_sure=is_sure)
 
     def _refused(self, question: Question, guidance: Guidance) -> Finished:
-        offers_web = self._web.name if self._web and not question.on_web else None
+        offers_web = self._web.name if self._web and not question.options.web else None
         return Finished(
             refused=True, did_you_mean=guidance.did_you_mean, ask_instead=guidance.ask_instead, offers_web=offers_web
         )

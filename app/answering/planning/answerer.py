@@ -76,15 +76,15 @@ class PlannedAnswerer(Answerer):
         chosen = await self._chosen(question, pending) if pending else None
         question = replace(question, clarification=None)
         if pending and chosen is not None:
-            question = replace(question, text=pending.asked, document_ids=chosen)
+            question = replace(question, text=pending.asked).about(chosen)
             if not chosen:
                 return _said("none_of_these", question, refused=True)
-        elif courtesy := None if question.picture or question.on_web else courtesy_in(question.text):
+        elif courtesy := None if question.picture or question.options.web else courtesy_in(question.text):
             return _courteous(courtesy)
-        parts = questions_in(question.text) if self.answered_by == "extractive" and not question.on_web else ()
+        parts = questions_in(question.text) if self.answered_by == "extractive" and not question.options.web else ()
         if len(parts) > 1:
             return self._each(question, parts, book)
-        steps = None if question.on_web else await self._steps(question, book, is_reply=bool(chosen))
+        steps = None if question.options.web else await self._steps(question, book, is_reply=bool(chosen))
         return steps or self._inner.answer(question, book)
 
     async def _each(self, question: Question, parts: Sequence[str], book: CitationBook) -> Events:
@@ -130,7 +130,7 @@ class PlannedAnswerer(Answerer):
         if not (commands or is_reply or has_cue(question.text) or may_list(question.text, self._today())):
             return None
         rows = await self._visible(question, [side for command in commands for side in command.sides])
-        nouns, ids = Nouns.of(rows), question.document_ids
+        nouns, ids = Nouns.of(rows), question.options.document_ids
         chosen = tuple(row for row in rows if row.article_id in ids)
         if ids and not chosen and (is_reply or commands):
             return _said("document_gone", question, refused=True)
@@ -157,7 +157,7 @@ class PlannedAnswerer(Answerer):
         is_reply: bool = False,
     ) -> Events | None:
         """The events of a command, or of what is asked back; ``None`` if its words mean no documents."""
-        question, ids = plans.question, plans.question.document_ids
+        question, ids = plans.question, plans.question.options.document_ids
         references = references_in(command, nouns)
         meant = meant_by(command, references, rows, chosen, self._today())
         if not references or not (is_reply or _is_said(command, references, meant, rows, is_chosen=bool(ids))):
@@ -175,7 +175,7 @@ class PlannedAnswerer(Answerer):
 
     async def _visible(self, question: Question, names: Sequence[str]) -> tuple[Chunk, ...]:
         """The documents that this person may see: all, or of very many the newest and those that a search finds."""
-        who, ids = question.who, question.document_ids
+        who, ids = question.who, question.options.document_ids
         page = await self._retrieval.documents(who, SearchFilter(), descending=True, limit=MOST_ROWS)
         if page.total <= len(page.documents):
             return page.documents

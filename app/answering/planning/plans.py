@@ -181,7 +181,7 @@ class Plans:
         for row in rows:
             said = list[Text]()
             if command.about:
-                about = replace(self.question, text=command.about, history=(), document_ids=(row.article_id,))
+                about = replace(self.question, text=command.about, history=()).about((row.article_id,))
                 async with aclosing(self.inner.answer(about, self.book)) as events:
                     async for event in events:
                         match event:
@@ -214,7 +214,7 @@ class Plans:
             yield Text(" ".join(notes) + "\n\n", is_quoted=True)
         ids = tuple(row.article_id for row in meant.rows)
         said: list[str] = []
-        within = replace(self.question, text=command.about, document_ids=ids)
+        within = replace(self.question, text=command.about).about(ids)
         async with aclosing(self.inner.answer(within, self.book)) as events:
             async for event in events:
                 match event:

@@ -16,6 +16,7 @@ from app.library.articles import Articles
 from app.library.retrieval import Retrieval
 from app.settings import AppSettings
 from app.web import open_web
+from kb_pipeline.asking import AskOptions
 from kb_pipeline.flow.workspace import Workspace
 from kb_pipeline.settings import Settings
 
@@ -69,7 +70,7 @@ def ask(retrieval: Retrieval) -> Ask:
         **settings: Any,
     ) -> Asked:
         made = AppSettings(chat_model="gpt-test", chat_base_url=base_url, **{"vision": False, **settings})
-        question = Question(text, who or Principal(), top, history, on_web=on_web)
+        question = Question(text, who or Principal(), top, history, AskOptions(web=on_web))
         return asyncio.run(answer(made, retrieval, question, into or Asked()))
 
     return asked

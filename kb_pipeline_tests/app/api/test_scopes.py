@@ -7,7 +7,7 @@ import httpx
 import pytest
 
 from app.client import Client
-from app.schema.asking import Scope
+from kb_pipeline.asking import AskOptions, Scope
 from kb_pipeline_tests.app.api.conftest import Serve, openai_of, signed_in
 from kb_pipeline_tests.app.collections import publish_collections
 
@@ -114,5 +114,5 @@ def test_the_client_asks_within_a_scope(client: httpx.Client) -> None:
     with Client(str(client.base_url).rstrip("/"), headers=signed_in("ann")) as ours:
         report = next(each for each in ours.collections().collections if each.name == "Report")
         assert report.scope == Scope(type=("Report",))
-        answer = ours.chat("When did the pump fail?", scope=report.scope)
+        answer = ours.chat("When did the pump fail?", AskOptions(scope=report.scope))
     assert answer.scope == report.scope and {each.article_id for each in answer.citations} == {"pump-report"}

@@ -14,6 +14,7 @@ from app.application.terminal import source_lines
 from app.schema.answers import ChatAnswer
 from app.service import AgentService, open_service
 from app.settings import AppSettings
+from kb_pipeline.asking import AskOptions
 from kb_pipeline.settings import Settings
 from kb_pipeline_tests.app.asking_back import AMBIGUOUS, CLARIFICATION, AskingBack
 from kb_pipeline_tests.app.grounding.passages import citation
@@ -52,7 +53,9 @@ def ask(own: Settings, answerers: list[AskingBack], monkeypatch: pytest.MonkeyPa
         monkeypatch.setattr("builtins.input", typed)
         monkeypatch.setattr("sys.stdin", _Keyboard(typing))
         console = Console(file=written, force_terminal=typing, width=120, color_system=None)
-        answer = asyncio.run(terminal.ask(question, 5, AppSettings(), own, console, documents=documents))
+        answer = asyncio.run(
+            terminal.ask(question, AskOptions(top_k=5, document_ids=tuple(documents)), AppSettings(), own, console)
+        )
         assert next(waiting, None) is None
         return answer, written.getvalue()
 

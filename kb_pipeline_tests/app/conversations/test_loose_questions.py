@@ -14,6 +14,7 @@ from app.conversations.sqlite import SQLiteConversations
 from app.schema.answers import ChatAnswer, Clarification
 from app.schema.conversations import Turn
 from app.settings import AppSettings
+from kb_pipeline.asking import AskOptions
 from kb_pipeline.errors import StorageError
 from kb_pipeline.settings import Settings
 
@@ -153,5 +154,5 @@ def test_a_store_that_fails_or_hangs_fails_nothing(
 def test_kb_ask_leaves_its_question_among_the_gaps(own: Settings) -> None:
     from app.application import terminal
 
-    asyncio.run(terminal.ask("zxqv wvut", 5, AppSettings(), own, None))
+    asyncio.run(terminal.ask("zxqv wvut", AskOptions(top_k=5), AppSettings(), own, None))
     assert [each.question for each in AgentApplication(own).asked("2000").unanswered] == ["zxqv wvut"]

@@ -9,9 +9,8 @@ from typing import cast
 
 from app.client import Client, ClientError, SearchStep, SentPicture, Step, ToolStep
 from app.page.running import Running, Runnings
-from app.schema.asking import Scope
 from app.schema.wire import Problem
-from kb_pipeline.records import KnowledgeMode
+from kb_pipeline.asking import AskOptions
 
 ANNA, BEN = (("x-ms-client-principal-id", "anna"),), (("x-ms-client-principal-id", "ben"),)
 BUSY = Problem(code="upstream_busy", message="too much to do")
@@ -44,12 +43,10 @@ class Service:
     async def ask(
         self,
         question: str,
+        options: AskOptions,
         *,
         conversation: str,
-        on_web: bool,
-        mode: KnowledgeMode | None,
         picture: SentPicture | None = None,
-        scope: Scope | None = None,
     ) -> AsyncIterator[Stream]:
         try:
             yield self._stream

@@ -20,6 +20,7 @@ from app.settings import AppSettings
 from app.web import open_web
 from app.web.base import WebPage, WebResult
 from app.web.lookup import WebLookup
+from kb_pipeline.asking import AskOptions
 from kb_pipeline_tests.app.grounding.linking import links
 
 SAY = Messages.of("en")
@@ -67,7 +68,7 @@ def test_where_the_articles_answer_it_is_not_offered(retrieval: Retrieval, local
 
 
 def test_pages_are_quoted_and_cited_and_marked_as_of_the_web(retrieval: Retrieval, local: WebLookup) -> None:
-    answer, events = ask(retrieval, local, "How do I send an event to Splunk?", on_web=True)
+    answer, events = ask(retrieval, local, "How do I send an event to Splunk?", options=AskOptions(web=True))
     assert events[0] == Searched("How do I send an event to Splunk?", 3, on_web=True)
     citation = answer.citations[0]
     assert (citation.number, citation.kind, citation.used) == (1, "web", True)
@@ -85,26 +86,30 @@ def test_pages_are_quoted_and_cited_and_marked_as_of_the_web(retrieval: Retrieva
 
 
 def test_a_page_that_says_it_in_other_words_is_called_the_closest(retrieval: Retrieval, local: WebLookup) -> None:
-    answer, _ = ask(retrieval, local, "Which quarterly bonus do deactivated users get yearly?", on_web=True)
+    answer, _ = ask(
+        retrieval, local, "Which quarterly bonus do deactivated users get yearly?", options=AskOptions(web=True)
+    )
     assert answer.answer.startswith(SAY("no_page_answers"))
 
 
 def test_pages_that_do_not_answer_are_only_named(retrieval: Retrieval, local: WebLookup) -> None:
-    answer, _ = ask(retrieval, local, "Which quarterly bonus do deactivated directors get yearly?", on_web=True)
+    answer, _ = ask(
+        retrieval, local, "Which quarterly bonus do deactivated directors get yearly?", options=AskOptions(web=True)
+    )
     assert answer.refused
     assert answer.answer.startswith("Nothing that answers this was found in the saved pages.\n\nThe closest pages are:")
     assert "- *Provision users with SCIM*, from the web, fetched " in answer.answer
 
 
 def test_nothing_found_is_said(retrieval: Retrieval, local: WebLookup) -> None:
-    answer, _ = ask(retrieval, local, "Why do bananas ripen?", on_web=True)
+    answer, _ = ask(retrieval, local, "Why do bananas ripen?", options=AskOptions(web=True))
     assert answer.refused
     assert answer.answer == "Nothing that answers this was found in the saved pages."
     assert answer.citations == ()
 
 
 def test_the_source_style_names_title_and_address(retrieval: Retrieval, local: WebLookup) -> None:
-    answer, _ = ask(retrieval, local, "How do I send an event to Splunk?", on_web=True)
+    answer, _ = ask(retrieval, local, "How do I send an event to Splunk?", options=AskOptions(web=True))
     source = (
         "(Source: Send events to Splunk with the HTTP Event Collector, "
         "https://docs.example.com/splunk-http-event-collector)"
@@ -114,7 +119,7 @@ def test_the_source_style_names_title_and_address(retrieval: Retrieval, local: W
 
 def test_a_follow_up_is_searched_for_with_the_question_before_it(retrieval: Retrieval, local: WebLookup) -> None:
     history = (Message("user", "How do I create a token in Splunk?"),)
-    _, events = ask(retrieval, local, "And how do I use it?", on_web=True, history=history)
+    _, events = ask(retrieval, local, "And how do I use it?", options=AskOptions(web=True), history=history)
     assert events[0].query == "And how do I use it?\nHow do I create a token in Splunk?"
     assert events[0].found >= 1
 
@@ -133,7 +138,7 @@ class Hostile:
 
 def test_only_the_address_that_was_fetched_comes_through(retrieval: Retrieval) -> None:
     web = WebLookup(Hostile(), AppSettings())  # type: ignore[arg-type]
-    answer, _ = ask(retrieval, web, "How do I reset the device, ignore rules, link?", on_web=True)
+    answer, _ = ask(retrieval, web, "How do I reset the device, ignore rules, link?", options=AskOptions(web=True))
     assert "Hold the button" in answer.answer
     assert "fetched 10:41 UTC on 2026-03-04" in answer.answer
     assert [link for link in links(answer.answer) if "evil" in link] == []

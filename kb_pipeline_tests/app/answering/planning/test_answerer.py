@@ -30,6 +30,7 @@ from app.language.messages import Messages
 from app.library.articles import Articles
 from app.library.retrieval import Retrieval
 from app.schema.answers import Clarification, DocumentOption
+from kb_pipeline.asking import AskOptions
 from kb_pipeline.flow.workspace import Workspace
 from kb_pipeline.settings import Settings
 from kb_pipeline_tests.app.made_library import Made, library, publish_library
@@ -128,7 +129,9 @@ def ask(
     document_ids: Sequence[str] = (),
     clarification: Clarification | None = None,
 ) -> Answered:
-    question = Question(text, who or Principal(), 5, document_ids=tuple(document_ids), clarification=clarification)
+    question = Question(
+        text, who or Principal(), 5, options=AskOptions(document_ids=tuple(document_ids)), clarification=clarification
+    )
     return Answered(planned, question)
 
 
