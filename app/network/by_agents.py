@@ -36,7 +36,7 @@ from app.network import prompts
 from app.network.base import InvestigationEvent, Investigator
 from app.network.by_rules import Case, RulesInvestigator, begin, end, findings
 from app.network.grounded_report import ground_report
-from app.network.report import Found, write_report
+from app.network.report import write_report
 from app.network.specialists import CONSULTATION, SPECIALISTS, Consultation, Equipment, Specialist
 from app.settings import AppSettings
 from kb_pipeline.errors import KnowledgeBaseError
@@ -318,9 +318,7 @@ def _evidence(case: Case) -> str:
     """The report of the rules without quotations, as evidence."""
     if case.network is None or case.diagnosis is None:
         return "\n".join(["Nothing could be ranked.", *case.missing])
-    return write_report(
-        case.network, case.diagnosis, Found(unknown=case.found.get("unknown", ()), missing=case.missing)
-    )
+    return write_report(case.network, case.diagnosis, case.found)
 
 
 def _recovery(alert: str, run: _Run, problem: str) -> Message:

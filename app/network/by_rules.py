@@ -48,19 +48,37 @@ _SHOWN = 4000
 
 @dataclass
 class Case:
-    """What is known of an investigation so far."""
+    """What the steps of an investigation have found so far, and what is missing in its report.
+
+    ``pasted`` is what the text of the alert names. ``alerts`` are those of the window from ``since`` to ``until``, in
+    seconds since 1970; ``only_pasted``: the stored ones were not read. ``query`` is what the step under way asks the
+    store.
+    """
 
     alert: str
     network: Topology | None = None
     pasted: Pasted | None = None
     alerts: pa.Table = field(default_factory=lambda: alert_table(()))
-    series: Series = field(default_factory=dict)
+    only_pasted: bool = False
     since: float = 0.0
     until: float = 0.0
+    series: Series = field(default_factory=dict)
     diagnosis: Diagnosis | None = None
-    found: dict[str, Any] = field(default_factory=dict)
+    procedures: Sequence[Quotation] = ()
+    precedents: Sequence[Quotation] = ()
     missing: list[str] = field(default_factory=list)
     query: str = ""
+
+    @property
+    def found(self) -> Found:
+        """What the report says beside the diagnosis."""
+        return Found(
+            procedures=self.procedures,
+            precedents=self.precedents,
+            missing=self.missing,
+            unknown=self.pasted.unknown if self.pasted else (),
+            only_pasted=self.only_pasted,
+        )
 
 
 Step = tuple[str, str, Callable[[Case], Awaitable[str]]]
@@ -166,7 +184,6 @@ class RulesInvestigator(Investigator):
         pasted = case.pasted = await asyncio.to_thread(
             read_pasted, case.alert, network, self.scenario.scenario.symptoms
         )
-        case.found["unknown"] = pasted.unknown
         named = ", ".join(pasted.entities[:20]) or "no element"
         return f"{len(network.ids)} elements, {len(network.labels)} dependencies. The alert names {named}."
 
@@ -178,7 +195,7 @@ class RulesInvestigator(Investigator):
         declared = self.scenario.scenario.telemetry.get("alerts")
         if declared is None:
             return f"the scenario declares no container alerts; {case.alerts.num_rows} are in the text"
-        case.found["only_pasted"] = True  # until the stored ones are read, which may fail
+        case.only_pasted = True  # until the stored ones are read, which may fail
         newest = f"SELECT max({sql_name(declared.time)}) AS newest FROM alerts"  # noqa: S608
         case.query = newest
         found, _ = await self.store.table(newest, Limits())
@@ -190,7 +207,7 @@ class RulesInvestigator(Investigator):
         if truncated:
             case.missing.append(f"only the first {read.num_rows:,} alerts of the window were read")
         case.alerts = _merged(case.alerts, read)
-        case.found["only_pasted"] = False
+        case.only_pasted = False
         if not stored:
             case.missing.append("no alert is stored")
         elif pasted and pasted.newest is None:
@@ -248,7 +265,7 @@ class RulesInvestigator(Investigator):
         quoted = await self._found(case, "runbooks", self.knowledge.procedures(queries) if self.knowledge else None)
         if quoted is None:
             quoted = find_procedures(read_documents(self.scenario), network, diagnosis)
-        case.found["procedures"] = quoted
+        case.procedures = quoted
         return _told([each.title for each in quoted])
 
     async def _precedents(self, case: Case) -> str:
@@ -258,7 +275,7 @@ class RulesInvestigator(Investigator):
         quoted = await self._found(case, "tickets", self.knowledge.precedents(queries) if self.knowledge else None)
         if quoted is None:
             quoted = find_precedents(read_documents(self.scenario), network, diagnosis)
-        case.found["precedents"] = quoted
+        case.precedents = quoted
         return _told([each.title for each in quoted])
 
     async def _found(
@@ -283,11 +300,10 @@ class RulesInvestigator(Investigator):
         return None
 
     def _report(self, case: Case) -> str:
-        found = Found(**case.found, missing=case.missing)
         if case.network is None or case.diagnosis is None:
             lines = "\n".join(f"- {each}" for each in case.missing)
             return f"# Situation report\n\nNothing could be diagnosed.\n\n{lines}\n"
-        return write_report(case.network, case.diagnosis, found)
+        return write_report(case.network, case.diagnosis, case.found)
 
 
 def begin(alert: str, run_id: str = "") -> InvestigationEvent:
