@@ -245,8 +245,8 @@ def test_the_network_of_the_web_is_reached_through_its_guard() -> None:
 PAGE = {
     *("app.callers", "app.client", "app.grounding", "app.language", "app.logs", "app.page", "app.schema"),
     "app.settings",
-    *("kb_pipeline.errors", "kb_pipeline.records", "kb_pipeline.settings", "kb_pipeline.steps", "kb_pipeline.web"),
-    "kb_pipeline.wording",
+    *("kb_pipeline.asking", "kb_pipeline.errors", "kb_pipeline.records", "kb_pipeline.settings"),
+    *("kb_pipeline.steps", "kb_pipeline.web", "kb_pipeline.wording"),
 }
 
 

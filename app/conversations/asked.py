@@ -6,9 +6,9 @@ from app.callers.principal import LOCAL_USER
 from app.conversations.base import ConversationStore
 from app.conversations.gaps import cited, still_unanswered, unanswered
 from app.conversations.loose_questions import NOBODY
+from app.conversations.use import use_of
 from app.library.articles import Articles
 from app.library.retrieval import Retrieval
-from app.use_of_answers import use_of
 from kb_pipeline.evaluation.gaps import Asked
 
 
