@@ -23,9 +23,9 @@ class SourceDocument:
 
     The rest is for the checks. ``control`` is the text of each page, by number, as another reading of the file found
     it, without any of the source's rules. ``left_out`` are those words of it that are left out on purpose: running
-    heads, page numbers, the repeated header of a table, all words of a page of contents. ``beside_text`` are those that
-    no reader sees, that the file itself marks as no content, or that a picture shows. ``outline`` are the contents that
-    the document carries in itself. What is empty is not checked.
+    heads, page numbers, the repeated header of a table, all words of a page of contents. ``beside_text`` are those of
+    them that no reader sees, that are painted twice, that the file itself marks as no content, or that a picture shows.
+    ``outline`` are the contents that the document carries in itself. What is empty is not checked.
 
     ``lines`` are those that OCR read, by page, so that readers see a sentence marked where it stands on the picture.
     """

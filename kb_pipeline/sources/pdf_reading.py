@@ -25,6 +25,7 @@ from kb_pipeline.steps.pdf.cover import mark_title
 from kb_pipeline.steps.pdf.figures import Raster, Region, figure_regions, repeated
 from kb_pipeline.steps.pdf.furniture import without_furniture
 from kb_pipeline.steps.pdf.layout import layout_html
+from kb_pipeline.steps.pdf.lines import without_doubles
 from kb_pipeline.steps.pdf.model import ARTIFACT, Box, OutlineEntry, Page, Word
 from kb_pipeline.steps.pdf.notes import Note, with_notes
 from kb_pipeline.steps.pdf.scanned import has_text_layer, is_scan, needs_ocr, page_of_lines, with_text_layer
@@ -215,6 +216,9 @@ class _Reading:
             self._hidden[page.number] = " ".join(hidden)
         page = with_notes(page, notes, is_tagged=self._is_tagged)
         if _shows_words(page):
+            shown = [word for word in page.words if not word.style.hidden]
+            once = set(map(id, without_doubles(shown)))
+            self._beside_text[page.number] += [word.text for word in shown if id(word) not in once]
             return self._noted(page, "text", () if is_layer else rasters)
         if page.drawings or page.images:
             self._painted.append(page.number)

@@ -203,6 +203,13 @@ def test_a_page_whose_tags_miss_words_goes_by_its_layout() -> None:
 # --- figures -------------------------------------------------------------------------------------
 
 
+def test_words_that_are_painted_twice_are_said_once() -> None:
+    bold = [Text(PROSE[0]), Text(PROSE[0], size=12.01)]  # what is wholly alike PDFium reads once
+    document = read(pdf(Sheet(bold)))
+    assert text_of(document).count("green key") == 1
+    assert document.beside_text == {1: PROSE[0]}
+
+
 def tagged_pages(count: int, *, untagged: Sequence[Text] = (), drawing: str = "") -> bytes:
     """Pages whose text is tagged, but for these texts and what is drawn."""
     places = [(page, 680 - 20 * line) for page in range(count) for line in range(4)]

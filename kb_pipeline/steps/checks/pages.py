@@ -138,7 +138,7 @@ def _coverage(article: ConvertedArticle, control: Control) -> _Coverage:
     beside_text = {page: words & unseen[page] for page, words in texts.items()}
     left_out = {}
     for page, words in texts.items():
-        claimed = (words - beside_text[page]) & on_purpose[page]
+        claimed = (words - beside_text[page]) & (on_purpose[page] - beside_text[page])
         elsewhere = {word: count for word, count in claimed.items() if word in known or pages_with[word] > 1}
         left_out[page] = Counter(elsewhere)
     expected = {page: words - beside_text[page] - left_out[page] for page, words in texts.items()}

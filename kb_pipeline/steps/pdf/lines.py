@@ -84,7 +84,7 @@ def rows_of(page: Page) -> tuple[list[Row], list[Line]]:
     A page most of whose words are turned is read as if it were turned back, and so is one whose letters stand below
     each other.
     """
-    shown = list(with_scripts(_without_doubles([word for word in page.words if not word.style.hidden])))
+    shown = list(with_scripts(without_doubles([word for word in page.words if not word.style.hidden])))
     if is_vertical(page):
         shown = [_laid_down(word) for word in shown]
     turned = Counter(word.style.rotation for word in shown).most_common(1)
@@ -187,16 +187,15 @@ def _in_order(left: Line, right: Line) -> list[Word]:
     return [*left.words, *right.words]
 
 
-def _without_doubles(words: Sequence[Word]) -> list[Word]:
+def without_doubles(words: Sequence[Word]) -> list[Word]:
     """Leave out what is painted twice on one place, as some programs make letters bold."""
     kept: list[Word] = []
-    seen: dict[tuple[str, int], Word] = {}
+    seen: dict[tuple[str, int], list[Word]] = {}
     for word in words:
-        place = word.text, round(word.baseline)
-        other = seen.get(place)
-        if other and all(abs(one - two) < 1 for one, two in zip(other.box, word.box, strict=True)):
+        others = seen.setdefault((word.text, round(word.baseline)), [])
+        if any(all(abs(one - two) < 1 for one, two in zip(other.box, word.box, strict=True)) for other in others):
             continue
-        seen[place] = word
+        others.append(word)
         kept.append(word)
     return kept
 

@@ -95,6 +95,13 @@ def test_words_that_are_no_text_are_counted_apart() -> None:
     assert (result.passed, result.counts["words_beside_text"], result.counts["words_left_out"]) == (True, 60, 0)
 
 
+def test_words_that_are_painted_twice_are_still_to_be_there_once() -> None:
+    words = sentence("a", 60)
+    control = Control({1: f"{words} {words}", 2: words}, {1: words}, beside_text={1: words})
+    assert pages_are_covered(article(f"<p>{words}</p>", f"<p>{words}</p>"), control).counts["words_lost"] == 0
+    assert pages_are_covered(article("<p>a0</p>", f"<p>{words}</p>"), control).counts["words_lost"] == 59
+
+
 @pytest.mark.parametrize(
     ("html", "text"),
     [
