@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 from app.answering import open_answerer
 from app.answering.base import Answerer, Message, Question
 from app.answering.chosen_model import ChosenModel
-from app.answering.picture import Picture, PictureReader
 from app.answering.profiles import KNOWLEDGE_BASE, Profile
+from app.callers.picture import Picture, PictureReader
 from app.callers.principal import Principal
 from app.contributing.contributing import Contributing
 from app.contributing.own_findings import OwnFindings

@@ -10,7 +10,6 @@ import urllib.request
 from pathlib import Path
 from typing import TextIO
 
-_CLAIMS = Path(tempfile.gettempdir()) / "kb-test-ports"
 _PORTS = range(20_000, 32_000)
 """Below the ports that systems give to outgoing connections, which could take one before its server listens."""
 _claimed: list[TextIO] = []
@@ -18,9 +17,10 @@ _claimed: list[TextIO] = []
 
 def free_port() -> int:
     """A port that nobody listens on now, and that no other test is given while this process runs."""
-    _CLAIMS.mkdir(exist_ok=True)
+    claims = Path(tempfile.gettempdir()) / "kb-test-ports"
+    claims.mkdir(exist_ok=True)
     for port in random.sample(_PORTS, len(_PORTS)):
-        claim = (_CLAIMS / str(port)).open("w")
+        claim = (claims / str(port)).open("w")
         try:
             fcntl.flock(claim, fcntl.LOCK_EX | fcntl.LOCK_NB)
             with socket.socket() as free:

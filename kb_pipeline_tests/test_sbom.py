@@ -54,7 +54,10 @@ def test_it_is_a_document_of_cyclonedx_that_refers_to_what_is_in_it(document: di
     assert len(references) == len(set(references))
     assert document["dependencies"] == [{"ref": "kb_pipeline", "dependsOn": references}]
     assert all(one["licenses"] for one in document["components"])
-    assert all(one["purl"].startswith(("pkg:pypi/", "pkg:npm/", "pkg:huggingface/")) for one in document["components"])
+    assert all(
+        one["purl"].startswith(("pkg:pypi/", "pkg:npm/", "pkg:huggingface/", "pkg:github/"))
+        for one in document["components"]
+    )
 
 
 def test_it_is_the_same_for_the_same_lock_files_and_names_no_address(document: dict[str, Any]) -> None:

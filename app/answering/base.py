@@ -5,8 +5,8 @@ from collections.abc import AsyncGenerator, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
-from app.answering.picture import Picture
 from app.answering.profiles import KNOWLEDGE_BASE, Profile
+from app.callers.picture import Picture
 from app.callers.principal import Principal
 from app.grounding.citations import CitationBook
 from app.schema.answers import AnsweredBy, Clarification, Plan, PlanStatus, TokenUsage

@@ -21,12 +21,12 @@ from pydantic import ValidationError
 
 from app.answering.base import Message
 from app.answering.grounded import GroundedAnswer
-from app.answering.picture import Picture, bytes_of
 from app.answering.profiles import profile_named
 from app.api.answer_events import AnswerEvents, Event
 from app.api.gate import asking
 from app.api.owners import ResponseOwners
 from app.api.problems import UNEXPECTED
+from app.callers.picture import Picture, bytes_of
 from app.callers.principal import Principal
 from app.conversations.base import ConversationStore, UnknownConversationError
 from app.conversations.entries import responses_of_chain, steps_of

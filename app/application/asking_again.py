@@ -6,8 +6,8 @@ from difflib import get_close_matches
 
 from app.answering.base import Message
 from app.answering.grounded import GroundedAnswer
-from app.answering.picture import Picture
 from app.api.responses import messages, texts_of_pictures
+from app.callers.picture import Picture
 from app.callers.principal import Principal
 from app.conversations.base import UnknownConversationError, is_id
 from app.conversations.differences import difference

@@ -14,7 +14,7 @@ from rich.markup import escape
 
 from app.answering.base import Message, Searched, Text, ToolStarted
 from app.answering.grounded import GroundedAnswer
-from app.answering.picture import bytes_in
+from app.callers.picture import bytes_in
 from app.grounding.citations import IMAGE_ROUTE
 from app.grounding.source_style import SourceStyle, in_source_style
 from app.logs.auditing import note_answer, recording

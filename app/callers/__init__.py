@@ -1,1 +1,1 @@
-"""Who asks: tokens, principals, and limits on what callers ask for at once."""
+"""Who asks: tokens, principals, pictures that come with a question, and limits on what is asked for at once."""

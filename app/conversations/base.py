@@ -12,7 +12,7 @@ from contextlib import suppress
 
 from pydantic import ValidationError
 
-from app.answering.picture import Picture
+from app.callers.picture import Picture
 from app.conversations.entries import (
     UNTITLED,
     Addition,

@@ -8,7 +8,7 @@ from typing import Any, Self
 
 from azure.ai.agentserver.responses import ResponseContext
 
-from app.answering.picture import Picture
+from app.callers.picture import Picture
 from app.conversations.base import ConversationStore, InvalidRequestError, asked_picture, is_id
 from app.conversations.entries import now, responses_of_chain, steps_of
 from app.errors import as_answer_error

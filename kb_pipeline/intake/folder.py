@@ -26,7 +26,7 @@ from kb_pipeline.records import HIDDEN
 from kb_pipeline.settings import Settings
 from kb_pipeline.steps.fingerprint import fingerprint
 from kb_pipeline.steps.html.decode import decode
-from kb_pipeline.steps.main_file import INDEX_FILE, format_of, is_document, why_not_read
+from kb_pipeline.steps.main_file import INDEX_FILE, format_of, is_document, why_document_not_read
 from kb_pipeline.steps.metadata import METADATA_FILE, read_metadata
 
 PAGES = (".html", ".htm", ".xhtml", ".xht")
@@ -87,7 +87,7 @@ class TreeSource(Source):
         for file in self._tree.files():
             if not self._is_chosen(file.name):
                 continue
-            problem = why_not_read(file.name)
+            problem = why_document_not_read(file.name)
             if not problem and file.size > self._largest:
                 problem = f"has {file.size:,} bytes, at most {self._largest:,} are read; raise KB_DOCUMENT_BYTES"
             if problem:
@@ -118,7 +118,7 @@ class TreeSource(Source):
         *folders, last = name.split("/")
         if any(folder.startswith(_INTERNAL) for folder in folders):
             return False
-        if not (last.lower().endswith(PAGES + _ARCHIVES) or is_document(last) or why_not_read(last)):
+        if not (last.lower().endswith(PAGES + _ARCHIVES) or is_document(last) or why_document_not_read(last)):
             return False
         include, exclude = self._options.include, self._options.exclude
         return (not include or _matches(name, include)) and not _matches(name, exclude)

@@ -10,7 +10,7 @@ INDEX_FILE = "index.html"
 DOCUMENTS = {".md": "markdown", ".markdown": "markdown", ".docx": "docx", ".pdf": "pdf", ".pptx": "pptx"}
 """The formats of documents, by the ending of their names."""
 
-_REFUSED = {
+_DOCUMENTS_NOT_READ = {
     ".doc": "is an old Word document; save it as .docx",
     ".dot": "is an old Word template; save it as .docx",
     ".docm": "is a Word document with macros; save it as .docx",
@@ -30,6 +30,10 @@ _REFUSED = {
     ".xlsm": "is a spreadsheet; put what readers ask for into a document, its tables as well",
     ".ods": "is a spreadsheet; put what readers ask for into a document, its tables as well",
     ".epub": "is an EPUB book; convert it to .docx or .md",
+}
+"""Documents in formats that are not read."""
+
+_OTHERS = {
     **dict.fromkeys((".txt", ".text", ".log"), "is plain text; save it as .md"),
     **dict.fromkeys((".rst", ".adoc", ".asciidoc", ".org", ".tex"), "is the source of a page; build the page or a PDF"),
     **dict.fromkeys((".csv", ".tsv"), "is a table; put it into a document (.md, .docx) that says what it means"),
@@ -56,7 +60,11 @@ _REFUSED = {
     ),
 }
 PAGES = (".html", ".htm", ".xhtml")
-_NO_PAGE = dict.fromkeys(PAGES, f"is not the name of a page; rename it to {INDEX_FILE}")
+_NO_PAGE = dict.fromkeys(
+    PAGES,
+    f"is not the name of a page; rename it to {INDEX_FILE}, or make an article of each page of a "
+    "tree with kb intake add folder",
+)
 _added: dict[str, str] = {}
 
 
@@ -74,9 +82,14 @@ def is_document(name: str) -> bool:
     return _ending(name) in DOCUMENTS or _ending(name) in _added
 
 
-def why_not_read(name: str) -> str:
+def why_document_not_read(name: str) -> str:
     """Return why a document is not read and what to do, as the end of a sentence; "" if there is no reason."""
-    return "" if is_document(name) else _REFUSED.get(_ending(name), "")
+    return "" if is_document(name) else _DOCUMENTS_NOT_READ.get(_ending(name), "")
+
+
+def why_not_read(name: str) -> str:
+    """Return the same of any file that people may stage for its text."""
+    return why_document_not_read(name) or ("" if is_document(name) else _OTHERS.get(_ending(name), ""))
 
 
 def format_of(name: str) -> str:
@@ -110,14 +123,9 @@ def main_file(names: Iterable[str], chosen: str = "") -> str:
         )
     if documents:
         return documents[0]
-    for name in sorted(top):
+    for name in sorted({*top} - {"metadata.json"}):
         if problem := why_not_read(name) or _NO_PAGE.get(_ending(name), ""):
             raise UnreadableArticleError(f"{ascii(name)[1:-1]} {problem}")
-    if pages := sorted(name for name in top if _ending(name) in (".html", ".xhtml")):
-        raise UnreadableArticleError(
-            f"there is no {INDEX_FILE}, but {ascii(pages[0])[1:-1]}; rename it, or make an article of each page of a "
-            "tree with kb intake add folder"
-        )
     raise UnreadableArticleError(f"there is no {INDEX_FILE} and no document ({', '.join({**DOCUMENTS, **_added})})")
 
 

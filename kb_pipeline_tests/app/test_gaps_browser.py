@@ -77,7 +77,7 @@ def test_the_switch_adds_what_is_left_for_later(page: Page) -> None:
     page.goto("/")
     switch = page.get_by_role("switch", name="With backlog items")
     expect(switch).not_to_be_checked()
-    for turn, told in enumerate(("closest", "quagga key")):
+    for turn, told in enumerate(("Patterns", "quagga key")):
         page.get_by_role("textbox", name="Ask a question").fill(QUESTION)
         page.keyboard.press("Enter")
         answer = page.locator(f".st-key-turn-{turn} .kb-answer")

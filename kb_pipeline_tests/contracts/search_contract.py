@@ -373,7 +373,7 @@ class SearchIndexContract(DocumentRowsContract):
     @pytest.mark.slow("an index with many hostile names")
     def test_hostile_filter_values_match_only_themselves(self, index: SearchIndex, value: str) -> None:
         own = article(value, "apple", section_header=value, key_topics=(value,), access_control_list=(value,))
-        index.publish(own | article(f"{value}-not", "apple", access_control_list=("else",)))
+        index.publish(own | article(f"{value}-not", "apple", access_control_list=(f"{value}-not",)))
         for filters in (
             SearchFilter(article_ids=(value,)),
             SearchFilter(section_header=value),

@@ -58,6 +58,7 @@ def test_articles(html: str) -> None:
     assert why_no_article(html) == ""
 
 
+@pytest.mark.slow("a page of 100,000 elements")
 def test_a_hostile_page_takes_no_longer_than_its_length() -> None:
     deep = "<b>x" * 1500 + "<i>y</i>" * 100_000
     began = time.process_time()

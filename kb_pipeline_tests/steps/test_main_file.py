@@ -30,7 +30,7 @@ def test_it_is_the_page_or_the_only_document_or_the_chosen_one(names: list[str],
         (["notes.txt", "x.png"], "", "notes.txt is plain text; save it as .md"),
         (["page.html", "x.png"], "", "page.html is not the name of a page; rename it to index.html"),
         (["m.docm"], "", "m.docm is a Word document with macros"),
-        (["b.html", "a.html"], "", "there is no index.html, but a.html; rename it, or make an article of each page"),
+        (["b.html", "a.html"], "", "rename it to index.html, or make an article of each page of a tree with kb intake"),
     ],
 )
 def test_what_is_wrong_with_a_folder_is_said(names: list[str], chosen: str, problem: str) -> None:

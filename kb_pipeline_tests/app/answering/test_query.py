@@ -3,8 +3,8 @@
 import pytest
 
 from app.answering.base import Message, Question
-from app.answering.picture import Picture
 from app.answering.query import asked_in, continued_questions, prefer_combined, questions_in, search_queries
+from app.callers.picture import Picture
 from app.callers.principal import Principal
 from kb_pipeline_tests.app.grounding.hits import covering
 

@@ -9,7 +9,7 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from app.answering.picture import Picture
+from app.callers.picture import Picture
 from app.conversations.base import ConversationStore, InvalidRequestError, UnknownConversationError, asked_picture
 from app.conversations.entries import UNTITLED, entry, now, whole_text
 from app.conversations.turns import pending_clarification

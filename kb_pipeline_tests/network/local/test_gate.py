@@ -121,7 +121,7 @@ def test_a_query_that_asks_for_too_much_costs_the_asker_alone(store: LocalStore,
 
 
 BREAKING = "SELECT reservoir_quantile(latency_ms, 0.5, 2000000000) FROM link_metrics"
-ALLOWING = "from kb_pipeline.network import local_gate; local_gate.FUNCTIONS |= {'reservoir_quantile'}"
+ALLOWING = "from kb_pipeline.network.local import gate; gate.FUNCTIONS |= {'reservoir_quantile'}"
 
 
 def let_breaking_queries_through(store: LocalStore) -> None:

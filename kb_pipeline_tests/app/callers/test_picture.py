@@ -9,8 +9,8 @@ from collections.abc import Callable, Iterator
 import pytest
 from PIL import Image
 
-from app.answering import picture
-from app.answering.picture import MOST_KEPT_BYTES, Picture, PictureReader, bytes_of, read_picture
+from app.callers import picture
+from app.callers.picture import MOST_KEPT_BYTES, Picture, PictureReader, bytes_of, read_picture
 from app.errors import BadQuestionError
 from kb_pipeline.errors import ImageError
 from kb_pipeline.limited.process import Limits
