@@ -66,8 +66,8 @@ _TRANSIENT = (
 """Errors that may be gone in the next run although neither the article nor the code has changed."""
 
 _LOST_PROCESSES = 2
-"""So often an article may lose its process before that counts as its own fault: workers that are killed every 25
-seconds, while a loaded machine builds 200 articles, hit the same article twice at the most."""
+"""How often an article may lose its process before that counts as its own fault. Where somebody kills a worker every 25
+seconds while a loaded machine builds 200 articles, no article was hit three times."""
 
 
 @dataclass(frozen=True)

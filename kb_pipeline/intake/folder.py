@@ -26,10 +26,10 @@ from kb_pipeline.records import HIDDEN
 from kb_pipeline.settings import Settings
 from kb_pipeline.steps.fingerprint import fingerprint
 from kb_pipeline.steps.html.decode import decode
-from kb_pipeline.steps.main_file import INDEX_FILE, format_of, is_document, why_document_not_read
+from kb_pipeline.steps.main_file import INDEX_FILE, PAGES, format_of, is_document, why_document_not_read
 from kb_pipeline.steps.metadata import METADATA_FILE, read_metadata
 
-PAGES = (".html", ".htm", ".xhtml", ".xht")
+_PAGES = (*PAGES, ".xht")
 _ARCHIVES = (".mhtml", ".mht")
 _INTERNAL = ("_", ".")
 """Folders whose names begin so hold what a tool needs (``_static``, ``_modules``), and no pages."""
@@ -110,7 +110,7 @@ class TreeSource(Source):
 
     def _chapters_in(self, name: str) -> ChapteredPage | None:
         """The chapters of a page, if it is to be cut."""
-        if not self._options.chapters or not name.lower().endswith(PAGES):
+        if not self._options.chapters or not name.lower().endswith(_PAGES):
             return None
         return ChapteredPage(decode(name, self._tree.read(name)), self._options.chapters)
 
@@ -118,7 +118,7 @@ class TreeSource(Source):
         *folders, last = name.split("/")
         if any(folder.startswith(_INTERNAL) for folder in folders):
             return False
-        if not (last.lower().endswith(PAGES + _ARCHIVES) or is_document(last) or why_document_not_read(last)):
+        if not (last.lower().endswith(_PAGES + _ARCHIVES) or is_document(last) or why_document_not_read(last)):
             return False
         include, exclude = self._options.include, self._options.exclude
         return (not include or _matches(name, include)) and not _matches(name, exclude)
@@ -140,7 +140,7 @@ class TreeSource(Source):
 
     def fetch(self, item: Item, article_of: ArticleOf) -> Fetched | LeftOut:
         name, _, anchor = item.id.partition("#") if self._options.chapters else (item.id, "", "")
-        if name.lower().endswith(PAGES):
+        if name.lower().endswith(_PAGES):
             return self._page(name, self._tree.read(name), article_of, anchor=anchor)
         if item.id.lower().endswith(_ARCHIVES):
             archive = read_web_archive(item.id, self._tree.read(item.id))
@@ -291,7 +291,7 @@ def _spellings(path: str) -> Iterator[str]:
         yield INDEX_FILE
         return
     yield path
-    if posixpath.splitext(path)[1].lower() not in PAGES:
+    if posixpath.splitext(path)[1].lower() not in _PAGES:
         yield from (f"{path}/{INDEX_FILE}", f"{path}.html", f"{path}.md")
 
 
