@@ -24,7 +24,7 @@ from kb_pipeline.settings import Settings
 from kb_pipeline.steps.fingerprint import fingerprint
 
 _APP = Path(__file__).parents[1]
-_DIAGNOSING = ("investigating", "evaluating/diagnosing.py")
+_DIAGNOSING = ("network", "evaluating/diagnosing.py")
 _READING = ("network", "evaluation/diagnosis.py")
 _KEPT = 10
 """Candidates that are kept of a diagnosis."""

@@ -22,10 +22,19 @@ SEARCHING = (
 
 @cache
 def code_hash(parts: tuple[str, ...] = SEARCHING, package: Path = _PACKAGE) -> str:
-    """Hash of the code in these files and folders of a package; it changes with every edit, committed or not."""
-    paths = [package / part for part in parts]
-    files = [file for path in paths for file in (sorted(path.rglob("*.py")) if path.is_dir() else [path])]
-    return fingerprint([(file.relative_to(package).as_posix(), sha256(file.read_bytes())) for file in files])[:16]
+    """Hash of the code in these files and folders of a package; it changes with every edit, committed or not.
+
+    Raises:
+        FileNotFoundError: a file or folder holds no code, as after a move.
+    """
+    hashed = []
+    for part in parts:
+        path = package / part
+        files = [path] if path.is_file() else sorted(path.rglob("*.py"))
+        if not files:
+            raise FileNotFoundError(f"{path} holds no code to hash")
+        hashed += [(file.relative_to(package).as_posix(), sha256(file.read_bytes())) for file in files]
+    return fingerprint(hashed)[:16]
 
 
 @cache
