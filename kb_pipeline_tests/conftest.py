@@ -2,6 +2,7 @@
 
 import gc
 import os
+import signal
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
@@ -34,6 +35,16 @@ def pytest_collection_finish() -> None:
     """Never look again through what stays to the end, as Streamlit would after each run of a page: half a second."""
     gc.collect()
     gc.freeze()
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_runtest_teardown() -> Iterator[None]:
+    """No test blocks or ignores SIGTERM for those after it, whose child processes inherit that and never end."""
+    yield
+    blocked = signal.SIGTERM in signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGTERM})
+    if blocked or signal.getsignal(signal.SIGTERM) == signal.SIG_IGN:
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
+        raise RuntimeError(f"SIGTERM was {'blocked' if blocked else 'ignored'} when this test had ended")
 
 
 @pytest.fixture(scope="session", autouse=True)
