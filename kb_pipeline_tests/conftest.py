@@ -41,10 +41,13 @@ def pytest_collection_finish() -> None:
 def pytest_runtest_teardown() -> Iterator[None]:
     """No test blocks or ignores SIGTERM for those after it, whose child processes inherit that and never end."""
     yield
-    blocked = signal.SIGTERM in signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGTERM})
-    if blocked or signal.getsignal(signal.SIGTERM) == signal.SIG_IGN:
+    status = Path("/proc/thread-self/status")  # what C libraries did, too
+    lines = dict(line.split(":", 1) for line in status.read_text().splitlines()) if status.exists() else {}
+    wrong = [kind for kind in ("SigBlk", "SigIgn") if int(lines.get(kind, "0"), 16) >> (signal.SIGTERM - 1) & 1]
+    if wrong:
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGTERM})
         signal.signal(signal.SIGTERM, signal.SIG_DFL)
-        raise RuntimeError(f"SIGTERM was {'blocked' if blocked else 'ignored'} when this test had ended")
+        raise RuntimeError(f"SIGTERM was blocked or ignored when this test had ended: {wrong}")
 
 
 @pytest.fixture(scope="session", autouse=True)
