@@ -33,12 +33,12 @@ from kb_pipeline.records import ConvertedArticle, ImageInfo, Usage
 from kb_pipeline.services.usage import metering, priced, total
 from kb_pipeline.settings import Settings, load_settings
 from kb_pipeline.steps.checks import Control, check_conversion
+from kb_pipeline.steps.formats import may_be_picture
 from kb_pipeline.steps.html import convert_html
-from kb_pipeline.steps.main_file import DOCUMENTS, format_of
+from kb_pipeline.steps.main_file import format_of, is_document
 from kb_pipeline.steps.restore import own_reading
 
 Row = dict[str, Any]
-_NOT_IMAGES = (".html", ".htm", ".json", *DOCUMENTS)
 
 
 def main() -> None:
@@ -122,7 +122,7 @@ def _converted(
     """Our own reading of an article or a document, that of the analyzer, what the checks need, and its images."""
     analyzer, article_id = workspace.analyzer, path.name
     if path.is_dir():
-        files = [file for file in sorted(path.rglob("*")) if file.is_file() and file.suffix not in _NOT_IMAGES]
+        files = [file for file in sorted(path.rglob("*")) if file.is_file() and may_be_picture(file.name)]
         data = {file.relative_to(path).as_posix(): file.read_bytes() for file in files}
         images = {name: workspace.images.probe(name, body) for name, body in data.items()}
         html = (path / "index.html").read_bytes()
@@ -198,7 +198,7 @@ def _price(cost: float | None) -> str:
 def _sample(folder: Path, limit: int) -> list[Path]:
     """Some articles and loose documents of a staging folder, always the same ones."""
     articles = [page.parent for page in folder.glob("*/index.html")]
-    documents = [file for file in folder.iterdir() if file.is_file() and file.suffix.lower() in DOCUMENTS]
+    documents = [file for file in folder.iterdir() if file.is_file() and is_document(file.name)]
     everything = sorted([*articles, *documents])
     return sorted(random.Random(folder.name).sample(everything, min(limit, len(everything))))
 

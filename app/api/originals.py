@@ -20,6 +20,7 @@ from app.library.originals.page import LONGEST_SIDE
 from app.library.originals.pictures import PageNotDrawnError, PictureRequest
 from app.library.originals.quoting import quotes_on
 from app.service import AgentService
+from kb_pipeline.steps.formats import SHOWN_IN_BROWSERS
 
 router = APIRouter(tags=["documents"])
 
@@ -31,7 +32,6 @@ SCAN = "KB-Scan"
 _PAGE = re.compile(r"[1-9][0-9]{0,8}")
 _MOST_QUOTES = 100
 _WIDTH = 1000
-_SHOWN_IN_BROWSERS = frozenset({"application/pdf"})
 _POLICY = {"Content-Security-Policy": "default-src 'none'; object-src 'self'; style-src 'unsafe-inline'"}
 """What the PDF viewers of browsers need; nothing in the file can load anything."""
 
@@ -105,6 +105,6 @@ async def original(request: Request, article_id: str, file: str, service: TheSer
         opened = await asyncio.to_thread(open_document, layout, article_id, document)
     except DocumentNotFoundError as exc:
         raise HTTPException(404, "there is no such document") from exc
-    shown = "inline" if document.media_type in _SHOWN_IN_BROWSERS else "attachment"
+    shown = "inline" if document.media_type in SHOWN_IN_BROWSERS else "attachment"
     name = f"filename*=UTF-8''{percent_encoded(file, safe='')}"
     return file_response(request, opened, {**_POLICY, "Content-Disposition": f"{shown}; {name}"})

@@ -5,6 +5,7 @@ from urllib.parse import quote, urlencode
 from app.grounding.citations import DOCUMENT_ROUTE
 from app.schema.passages import Citation
 from kb_pipeline.steps.fingerprint import sha256
+from kb_pipeline.steps.formats import PDF, media_type_of
 
 _ID = 12
 
@@ -16,7 +17,7 @@ def quote_id(text: str) -> str:
 
 def has_page_pictures(citation: Citation) -> bool:
     """Whether the pages of the cited document can be shown as pictures."""
-    return bool(citation.pages) and citation.filename.lower().endswith(".pdf")
+    return bool(citation.pages) and media_type_of(citation.filename) == PDF
 
 
 def page_picture_url(article_id: str, page: int, *, width: int, citation: Citation | None = None) -> str:

@@ -13,6 +13,7 @@ from app.page.markup import breaks_behind, images_not_in, passage_html, without_
 from app.page.sections import cited_sections, section_of, split_at_section
 from app.page.templates import is_web, render
 from app.schema.articles import Article, ArticleChunk, ArticleUse
+from kb_pipeline.steps.formats import SHOWN_IN_BROWSERS, media_type_of
 
 
 @dataclass(frozen=True)
@@ -40,7 +41,7 @@ def show_article(article_id: str) -> None:
         return
     st.html(head_html(article))
     if article.document_url:
-        is_shown = article.filename.lower().endswith(".pdf")  # browsers show no other kind of document
+        is_shown = media_type_of(article.filename) in SHOWN_IN_BROWSERS
         macro, verb = ("open_original", "Open") if is_shown else ("download", "Download")
         st.html(render("source", macro, article.document_url, f"{verb} {article.filename}"), width="content")
     if is_web(article.source_url):

@@ -44,7 +44,8 @@ class CitedSection:
         """``manual.pdf, p. 12``, ``talk.pptx, slide 3``: the file of a document, and what is printed on the page that
         bears out the answer."""
         page = cited_page(self.first)
-        at = f", {'slide' if self.first.has_slides else 'p.'} {self.first.label_of(page)}" if page else ""
+        part = "p." if self.first.part == "page" else self.first.part
+        at = f", {part} {self.first.label_of(page)}" if page else ""
         return f"{name}{at}" if (name := self.first.file_for_readers) else ""
 
     @property

@@ -28,13 +28,14 @@ from app.page.session import token_for, who_asks
 from app.page.topology import ENGINE, ENGINE_FILE
 from app.schema.asking import picture_path
 from app.settings import AppSettings
+from kb_pipeline.steps.formats import PDF
 from kb_pipeline.web.guard import RequestGuard
 
 _SCRIPT = Path(__file__).with_name("main.py")
 _NEEDED_BY_FIRST_VISIT = ("app.page.sidebar", "app.page.chat", "app.page.knowledge_base", "app.page.quality", "pandas")
 _COMPRESSION = 6
 """Of 9: files are compressed at each request, and the last three levels save 1 % for twice the time."""
-_NOT_COMPRESSED = (*DEFAULT_EXCLUDED_CONTENT_TYPES, "application/pdf")
+_NOT_COMPRESSED = (*DEFAULT_EXCLUDED_CONTENT_TYPES, PDF)
 """A browser reads a long PDF in pieces, beginning with the page that it shows; of a compressed one it needs all."""
 _HEALTH_PATHS = frozenset({"/_stcore/health"})
 _PROXIED_HEADERS = ("content-type", "etag", "cache-control", "last-modified", "content-disposition")

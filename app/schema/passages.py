@@ -8,6 +8,7 @@ from pydantic import Field
 
 from app.schema.wire import Wire
 from kb_pipeline.records import PageBreak
+from kb_pipeline.steps.formats import part_of
 
 
 class CitedImage(Wire):
@@ -43,14 +44,14 @@ class Passage(Wire):
         return "" if self.filename.startswith("index.") else self.filename
 
     @property
-    def has_slides(self) -> bool:
-        """Whether its pages are slides."""
-        return self.filename.casefold().endswith(".pptx")
+    def part(self) -> str:
+        """What a page of it is called: ``page``, or ``slide``."""
+        return part_of(self.filename)
 
     @property
     def pages_in_words(self) -> str:
         """``page 3, 4``, or ``slide 3``: what is printed on its pages; nothing if it has none."""
-        return f"{'slide' if self.has_slides else 'page'} {', '.join(self.page_labels)}" if self.page_labels else ""
+        return f"{self.part} {', '.join(self.page_labels)}" if self.page_labels else ""
 
     def page_at(self, offset: int) -> int | None:
         """The number of the page on which the character ``offset`` of the passage stands, if it has pages."""

@@ -20,10 +20,10 @@ from app.web.base import MOST_RESULTS, WebError, WebPage, WebResult, WebSearch
 from app.web.page_text import page_of, without_links
 from kb_pipeline.errors import ArticleError, SettingsError
 from kb_pipeline.steps.html.convert import convert_html
+from kb_pipeline.steps.main_file import PAGES
 from kb_pipeline.wording import counted
 
 _SAVED_FROM = re.compile(rb"<!--\s*saved from url=(?:\(\d+\))?(https?://[^\s<>\"]{1,2000})\s*-->")
-_ENDINGS = frozenset({".html", ".htm", ".xhtml"})
 _TITLE_COUNTS = 3
 _K1, _B = 1.2, 0.75
 _DESCRIPTION = 200
@@ -113,7 +113,7 @@ class LocalPages(WebSearch):
     def _files(self) -> Iterator[tuple[str, int, int]]:
         try:
             for path in self._folder.rglob("*"):
-                if path.suffix.lower() in _ENDINGS and path.is_file():
+                if path.suffix.lower() in PAGES and path.is_file():
                     facts = path.stat()
                     yield str(path), facts.st_size, facts.st_mtime_ns
         except OSError as exc:

@@ -11,7 +11,7 @@ from pathlib import Path
 from urllib.parse import quote
 
 from benchmarks.converters.timing import convert_all, read_list
-from kb_pipeline.flow.layers.converted_markdown import NOT_IMAGES
+from kb_pipeline.steps.formats import may_be_picture
 from kb_pipeline.steps.html import convert_html
 from kb_pipeline.steps.images.probe import probe_image
 from kb_pipeline.steps.markers import find_markers
@@ -22,7 +22,7 @@ def convert(article: Path) -> str:
     images = {
         file.name: probe_image(file.name, file.read_bytes())
         for file in sorted(article.iterdir())
-        if not file.name.lower().endswith(NOT_IMAGES)
+        if may_be_picture(file.name)
     }
     return convert_html(article.name, (article / "index.html").read_bytes(), images).markdown
 

@@ -15,10 +15,11 @@ from markdown_it.token import Token
 
 from kb_pipeline.errors import ContributionError, KnowledgeBaseError
 from kb_pipeline.sources.markdown import MarkdownSource
+from kb_pipeline.steps.formats import endings_of
 from kb_pipeline.steps.html.decode import clean
 
 MOST_BYTES = 262_144
-MARKDOWN = (".md", ".markdown")
+MARKDOWN = endings_of("markdown")
 TEXT = (".txt", ".text")
 _FRONT_MATTER = re.compile(r"\A---[ \t]*\n(?:.*?\n)??(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.DOTALL)
 _PUNCTUATION = re.compile(r"([\\`*_\[\]<>|~&])")

@@ -70,12 +70,15 @@ class Equipment:
 class Source(ABC):
     """Reads one format. ``version`` names the rules and the library; another one makes every document again.
 
-    ``endings`` are those of the files that a plug-in reads, in lower case with their dot. Those of the sources here are
-    in ``steps.main_file``.
+    A plug-in says also which files it reads: their ``endings``, in lower case with their dot, the ``media_types`` of
+    these for browsers, and what readers call a page of such a document, its ``part``. The sources here say so in
+    ``steps.formats``.
     """
 
     version: ClassVar[str]
     endings: ClassVar[tuple[str, ...]] = ()
+    media_types: ClassVar[Mapping[str, str]] = {}
+    part: ClassVar[str] = "page"
 
     @abstractmethod
     def read(self, article_id: str, name: str, data: bytes) -> SourceDocument:

@@ -1,14 +1,12 @@
 """The main file of an article's folder: ``index.html``, or else its only document. Decided by names alone."""
 
 import posixpath
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable
 
 from kb_pipeline.errors import UnreadableArticleError
+from kb_pipeline.steps.formats import document_format, endings
 
 INDEX_FILE = "index.html"
-
-DOCUMENTS = {".md": "markdown", ".markdown": "markdown", ".docx": "docx", ".pdf": "pdf", ".pptx": "pptx"}
-"""The formats of documents, by the ending of their names."""
 
 _DOCUMENTS_NOT_READ = {
     ".doc": "is an old Word document; save it as .docx",
@@ -65,21 +63,11 @@ _NO_PAGE = dict.fromkeys(
     f"is not the name of a page; rename it to {INDEX_FILE}, or make an article of each page of a "
     "tree with kb intake add folder",
 )
-_added: dict[str, str] = {}
-
-
-def add_formats(formats: Mapping[str, str]) -> None:
-    """Take files with these endings for documents, in this process: the formats of plug-ins, instead of earlier ones.
-
-    ``formats`` maps endings in lower case, with their dot, to the name of the format.
-    """
-    _added.clear()
-    _added.update(formats)
 
 
 def is_document(name: str) -> bool:
     """Return whether a file of this name is a document of a format that is read."""
-    return _ending(name) in DOCUMENTS or _ending(name) in _added
+    return document_format(name) is not None
 
 
 def why_document_not_read(name: str) -> str:
@@ -93,9 +81,9 @@ def why_not_read(name: str) -> str:
 
 
 def format_of(name: str) -> str:
-    """Return the format of a main file: ``html``, or a value of :data:`DOCUMENTS` or of :func:`add_formats`."""
-    ending = _ending(name)
-    return _added.get(ending) or DOCUMENTS.get(ending, "html")
+    """Return the format of a main file: ``html``, or the name of a format of documents."""
+    found = document_format(name)
+    return found.name if found else "html"
 
 
 def main_file(names: Iterable[str], chosen: str = "") -> str:
@@ -126,7 +114,7 @@ def main_file(names: Iterable[str], chosen: str = "") -> str:
     for name in sorted({*top} - {"metadata.json"}):
         if problem := why_not_read(name) or _NO_PAGE.get(_ending(name), ""):
             raise UnreadableArticleError(f"{ascii(name)[1:-1]} {problem}")
-    raise UnreadableArticleError(f"there is no {INDEX_FILE} and no document ({', '.join({**DOCUMENTS, **_added})})")
+    raise UnreadableArticleError(f"there is no {INDEX_FILE} and no document ({', '.join(endings())})")
 
 
 def may_have_main_file(names: Collection[str]) -> bool:

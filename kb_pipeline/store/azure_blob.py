@@ -22,6 +22,7 @@ from urllib.parse import unquote
 from fsspec.spec import AbstractFileSystem  # type: ignore[import-untyped]
 from lxml import etree
 
+from kb_pipeline.steps.formats import media_type_of
 from kb_pipeline.store.azure_account import Account
 
 if TYPE_CHECKING:
@@ -96,7 +97,7 @@ _TYPES = {".md": "text/markdown; charset=utf-8", ".jsonl": "application/jsonl", 
 def content_type(path: str) -> str:
     """The content type for browsers, by the file's suffix."""
     suffix = PurePosixPath(path).suffix.lower()
-    return _TYPES.get(suffix) or mimetypes.types_map.get(suffix, "application/octet-stream")
+    return _TYPES.get(suffix) or mimetypes.types_map.get(suffix) or media_type_of(path)
 
 
 class Download(io.RawIOBase):

@@ -19,7 +19,7 @@ from kb_pipeline.errors import KnowledgeBaseError, UnreadableArticleError
 from kb_pipeline.flow.layers import LAYER_NAMES, Run
 from kb_pipeline.flow.layers.chunk_embeddings import ChunkEmbeddingsLayer, kept_passages, previewed_passages, text_hash
 from kb_pipeline.flow.layers.chunks import ChunksLayer, load_chunks
-from kb_pipeline.flow.layers.converted_markdown import NOT_IMAGES, ConvertedMarkdownLayer, load_converted
+from kb_pipeline.flow.layers.converted_markdown import ConvertedMarkdownLayer, load_converted
 from kb_pipeline.flow.layers.image_descriptions import ImageDescriptionsLayer
 from kb_pipeline.flow.layers.staged_article import StagedArticleLayer, load_staged
 from kb_pipeline.flow.serving_versions import made_versions
@@ -29,6 +29,7 @@ from kb_pipeline.records import StagedArticle, Usage
 from kb_pipeline.services.usage import priced, total
 from kb_pipeline.sources import SourceDocument
 from kb_pipeline.steps.fingerprint import fingerprint, sha256
+from kb_pipeline.steps.formats import may_be_picture
 from kb_pipeline.steps.html.decode import decode
 from kb_pipeline.steps.main_file import format_of
 from kb_pipeline.store.files import read_bytes
@@ -116,7 +117,7 @@ class Workload:
         if self._workspace.staging.made_elsewhere:
             return set()  # they come with their descriptions
         staged = self._staged(stale)
-        images = {file.sha256 for file in staged.files if not file.name.lower().endswith(NOT_IMAGES)}
+        images = {file.sha256 for file in staged.files if may_be_picture(file.name)}
         document = self._document(staged)
         return images | set(map(sha256, document.images.values())) if document else images
 

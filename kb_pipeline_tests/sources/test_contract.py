@@ -9,7 +9,7 @@ import pytest
 
 from kb_pipeline.errors import EmptyArticleError, UnreadableArticleError
 from kb_pipeline.sources import SourceDocument, source_of
-from kb_pipeline.steps.main_file import DOCUMENTS
+from kb_pipeline.steps.formats import FORMATS
 from kb_pipeline_tests.pictures import screenshot
 from kb_pipeline_tests.sources.slides import presentation, slide
 from kb_pipeline_tests.sources.word import document, paragraph, picture
@@ -44,8 +44,8 @@ GOOD: dict[str, bytes] = {
     "pptx": presentation(lambda deck: slide(deck, 1, "Refunds", WORDS)),
     "pdf": printed(WORDS),
 }
-ENDINGS = {kind: ending for ending, kind in reversed(DOCUMENTS.items())}
-every_format = pytest.mark.parametrize("kind", sorted(set(DOCUMENTS.values())))
+ENDINGS = {each.name: next(iter(each.media_types)) for each in FORMATS}
+every_format = pytest.mark.parametrize("kind", sorted(ENDINGS))
 
 
 def read(kind: str, data: bytes) -> SourceDocument:

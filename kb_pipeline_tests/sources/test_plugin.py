@@ -9,6 +9,7 @@ from upath import UPath
 
 from kb_pipeline.errors import SettingsError
 from kb_pipeline.sources import source_of, use_sources
+from kb_pipeline.steps.formats import media_type_of, part_of
 from kb_pipeline.steps.main_file import format_of, main_file, why_not_read
 from kb_pipeline.store.staging import Staging
 
@@ -16,6 +17,7 @@ BOOKS = """
 from kb_pipeline.sources import Source, SourceDocument
 class Books(Source):
     version, endings = "books-1", (".epub",)
+    media_types, part = {".epub": "application/epub+zip"}, "chapter"
     def read(self, article_id, name, data):
         return SourceDocument(f"<p>{data.decode()}</p>")
 class Mute(Books):
@@ -46,6 +48,11 @@ def test_files_with_its_endings_are_documents(tmp_path: Path) -> None:
     (tmp_path / "staging").mkdir()
     (tmp_path / "staging" / "a.epub").write_bytes(b"text")
     assert Staging(UPath(tmp_path / "staging")).list_articles().article_ids == ("a.epub",)
+
+
+def test_it_says_how_browsers_and_readers_take_them() -> None:
+    use_sources(["my_books:Books"])
+    assert (media_type_of("a.epub"), part_of("a.epub")) == ("application/epub+zip", "chapter")
 
 
 def test_the_formats_of_other_settings_are_forgotten() -> None:

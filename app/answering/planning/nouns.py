@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from kb_pipeline.records import Chunk, DocumentEntry
+from kb_pipeline.steps.formats import document_format
 
 _ANY = "document doc article dokument artikel unterlage".split()
 """Words for a document of whatever type."""
@@ -32,7 +33,6 @@ _SAME = tuple(
     )
 )
 """Names of one type in English and German."""
-_ENDINGS = {"pdf": (".pdf",), "presentation": (".pptx", ".ppt")}
 _PLURAL = re.compile(r"(?<=\w{3})(?<!s)s$")
 _ENDING = re.compile(r"(?<=\w{3})(?:ern|en|er|e|n)$")
 _LEAST_PREFIX = 3
@@ -123,7 +123,8 @@ def kind_named(document_type: str) -> str:
 def is_of_kind(row: Chunk, kind: str) -> bool:
     """Whether a document is of a kind, by its type ("Incident report" is a report too), title or ending of its file."""
     entry = row.document or DocumentEntry(filename=row.filename)
-    if not kind or entry.filename.lower().endswith(_ENDINGS.get(kind, ("/",))):
+    file_format = document_format(entry.filename)
+    if not kind or (file_format and file_format.kind == kind):
         return True
     if entry.document_type:
         return f" {kind_named(entry.document_type)}".endswith(f" {kind}")

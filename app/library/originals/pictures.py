@@ -19,13 +19,13 @@ from kb_pipeline.errors import KnowledgeBaseError, LimitExceededError, WorkerLos
 from kb_pipeline.limited.process import LimitedProcess, Limits
 from kb_pipeline.records import PageLine, ServedDocument
 from kb_pipeline.steps.fingerprint import fingerprint
+from kb_pipeline.steps.formats import PDF
 from kb_pipeline.store.layout import Layout
 
 _LIMITS = Limits(10.0, 1000.0)
 _PROCESSES = min(2, os.cpu_count() or 1)
 _KEPT_BYTES = 64 << 20
 _KEPT_COPIES = 4
-_PDF = "application/pdf"
 
 FindQuotes = Callable[[], Sequence[Quote]]
 """Finds the sentences to be marked; only called if the picture is not there yet."""
@@ -100,7 +100,7 @@ class PagePictures:
     def _file(self, article_id: str, who: Principal) -> tuple[str, str, ServedDocument]:
         """Return the path of the PDF on this machine, its hash, and what its version says about it."""
         document = document_of(self._layout, article_id, who)
-        if document.media_type != _PDF:
+        if document.media_type != PDF:
             raise DocumentNotFoundError(f"{document.path} has no pictures of its pages; only PDF files have")
         folder = self._layout.serving(article_id)
         if not isinstance(folder, Path):

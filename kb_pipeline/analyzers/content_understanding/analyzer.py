@@ -38,6 +38,7 @@ from kb_pipeline.steps.describe.image_fields import (
     image_description,
 )
 from kb_pipeline.steps.fingerprint import sha256
+from kb_pipeline.steps.formats import media_type_of
 from kb_pipeline.steps.html import CONVERTER_VERSION, convert_html
 from kb_pipeline.steps.images import flatten
 from kb_pipeline.steps.main_file import format_of
@@ -77,11 +78,7 @@ MIN_SIDE, MAX_SIDE = 50, 10_000
 MAX_DOCUMENT = 200_000_000
 MAX_PAGES = 300
 """Most bytes of a document, and most pages of a PDF; longer ones are sent in parts (the same limits)."""
-CONTENT_TYPES = {
-    "pdf": "application/pdf",
-    "docx": "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
-    "pptx": "application/vnd.openxmlformats-officedocument.presentationml.presentation",
-}
+_READ = ("pdf", "docx", "pptx")
 """The formats of documents that the service reads itself."""
 
 _HELLO = b"<!DOCTYPE html><html><head><title>Hello</title></head><body><p>Is anybody there?</p></body></html>"
@@ -96,7 +93,7 @@ class ContentUnderstandingAnalyzer(Analyzer):
     prompt_version: str = f"{DEFINITION_VERSION}-{FIELDS_VERSION}"
     convert_pool: ClassVar[str] = "content-understanding"
     describe_pool: ClassVar[str] = "content-understanding"
-    readers: ClassVar[Mapping[str, str]] = dict.fromkeys(CONTENT_TYPES, f"content-understanding-{DOCUMENT_VERSION}")
+    readers: ClassVar[Mapping[str, str]] = dict.fromkeys(_READ, f"content-understanding-{DOCUMENT_VERSION}")
 
     def __init__(self, settings: Settings) -> None:
         super().__init__(settings)
@@ -143,7 +140,7 @@ class ContentUnderstandingAnalyzer(Analyzer):
             raise ArticleError(f"{article_id}: {name} has {len(data):,} bytes, {self.name} accepts {MAX_DOCUMENT:,}")
         else:
             parts = [data]
-        kind = CONTENT_TYPES[file_format]
+        kind = media_type_of(name)
         contents = [content for part in parts for content in self._service.analyze(PAGE_ANALYZER, part, kind)]
         return [text for content in contents for text in content.page_texts()]
 

@@ -36,6 +36,7 @@ from kb_pipeline.services.usage import timed_use
 from kb_pipeline.sources import SourceDocument, source_of
 from kb_pipeline.steps.checks import Control, check_conversion, incomplete_pages, read_seen
 from kb_pipeline.steps.fingerprint import fingerprint, sha256
+from kb_pipeline.steps.formats import may_be_picture
 from kb_pipeline.steps.html import decode, shows_nothing
 from kb_pipeline.steps.main_file import format_of
 from kb_pipeline.steps.metadata import FACTS, METADATA_FILE, read_metadata
@@ -49,10 +50,6 @@ from kb_pipeline.store.state import ArticleState, LayerState
 _CONVERSION, _TEXT, _IMAGES, _LINES = "conversion.json", "article.md", "images/", "ocr-lines.json"
 _PREVIEWED = "conversion-"
 
-NOT_IMAGES = (
-    *(".html", ".htm", ".json", ".css", ".js", ".txt", ".md", ".xml", ".yaml", ".yml"),
-    *(".pdf", ".zip", ".gz", ".mp4", ".webm", ".mov", ".mp3", ".docx", ".xlsx", ".pptx", ".woff", ".woff2", ".ttf"),
-)
 LARGEST_IMAGE = 100_000_000
 """Larger image files, in bytes, are not opened."""
 
@@ -148,7 +145,7 @@ class ConvertedMarkdownLayer(Layer):
         """Read the main file of an article, what its source reads of it, and the headers of all images."""
         article_id, files = staged.article_id, {file.name: file for file in staged.files}
         main = self._read(article_id, files[staged.main])
-        may_be_images = [file for file in staged.files if not file.name.lower().endswith(NOT_IMAGES)]
+        may_be_images = [file for file in staged.files if may_be_picture(file.name)]
         images = {file.name: self._probe(article_id, file) for file in may_be_images}
         file_format = format_of(staged.main)
         if file_format == "html":

@@ -5,7 +5,6 @@ written first and the manifest last, so that a manifest never names a missing fi
 :mod:`kb_pipeline.flow.publish` has put it in place.
 """
 
-import posixpath
 from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import ClassVar, NamedTuple
@@ -40,6 +39,7 @@ from kb_pipeline.records import (
 from kb_pipeline.steps.article_links import article_links
 from kb_pipeline.steps.checks import images_are_accounted_for
 from kb_pipeline.steps.fingerprint import fingerprint, sha256
+from kb_pipeline.steps.formats import media_type_of
 from kb_pipeline.steps.markers import ImageBlock, replace_markers
 from kb_pipeline.steps.merge_images import merge_images
 from kb_pipeline.steps.pages import marks_to_comments
@@ -54,14 +54,6 @@ OCR_LINES = "document/ocr-lines.json"
 """Where a version has the lines of its scanned pages; the original beside it is never JSON."""
 _ORIGINAL_VERSION = "1"
 """Increase it if another file than the staged one is to be served as the original of a document."""
-_OFFICE = "application/vnd.openxmlformats-officedocument"
-_MEDIA_TYPES = {
-    ".pdf": "application/pdf",
-    ".docx": f"{_OFFICE}.wordprocessingml.document",
-    ".pptx": f"{_OFFICE}.presentationml.presentation",
-    ".md": "text/markdown",
-    ".markdown": "text/markdown",
-}
 
 
 class ServingArticleLayer(Layer):
@@ -182,7 +174,7 @@ class ServingArticleLayer(Layer):
             path=f"document/{staged.main}",
             sha256=digest,
             size=len(data),
-            media_type=_MEDIA_TYPES.get(posixpath.splitext(staged.main)[1].lower(), "application/octet-stream"),
+            media_type=media_type_of(staged.main),
             ocr_lines=converted.ocr_lines,
         )
 

@@ -1,0 +1,101 @@
+"""The formats of documents: the one list of their names, endings and media types, and of who reads them.
+
+A new format is a class (``sources/base.py``) and an entry here; all else asks this list. It is data, because the names
+of files are looked at long before a document is read, and by programs that never read one. Sources that settings name
+(``KB_SOURCES``) say the same of themselves, and come first.
+"""
+
+import posixpath
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+PDF = "application/pdf"
+UNKNOWN = "application/octet-stream"
+"""The media type of a file of which nothing is known: browsers save it."""
+SHOWN_IN_BROWSERS = frozenset({PDF})
+"""Media types of documents that browsers show by themselves, each in a sandbox of its own."""
+_OFFICE = "application/vnd.openxmlformats-officedocument"
+
+
+@dataclass(frozen=True)
+class Format:
+    """A format: its name, and the media type of each ending, in lower case with its dot.
+
+    ``source`` is the class that reads it, ``package.module:Class``. ``part`` is what readers call a page of it, and
+    ``kind`` what they call such a document in a question, if there is a word for it.
+    """
+
+    name: str
+    media_types: Mapping[str, str]
+    source: str
+    part: str = "page"
+    kind: str = ""
+
+
+FORMATS = (
+    Format(
+        "markdown",
+        {".md": "text/markdown", ".markdown": "text/markdown"},
+        "kb_pipeline.sources.markdown:MarkdownSource",
+    ),
+    Format("docx", {".docx": f"{_OFFICE}.wordprocessingml.document"}, "kb_pipeline.sources.docx:DocxSource"),
+    Format("pdf", {".pdf": PDF}, "kb_pipeline.sources.pdf:PdfSource", kind="pdf"),
+    Format(
+        "pptx",
+        {".pptx": f"{_OFFICE}.presentationml.presentation"},
+        "kb_pipeline.sources.pptx:PptxSource",
+        part="slide",
+        kind="presentation",
+    ),
+)
+_by_ending = {ending: each for each in FORMATS for ending in each.media_types}
+_added: dict[str, Format] = {}
+_NO_PICTURES = (
+    *(".html", ".htm", ".json", ".css", ".js", ".txt", ".xml", ".yaml", ".yml", ".woff", ".woff2", ".ttf"),
+    *(".zip", ".gz", ".mp4", ".webm", ".mov", ".mp3", ".xlsx"),
+)
+
+
+def add_formats(formats: Iterable[Format]) -> None:
+    """Take files with these endings for documents, in this process: formats of plug-ins, instead of earlier ones."""
+    _added.clear()
+    _added.update({ending: each for each in formats for ending in each.media_types})
+
+
+def document_format(name: str) -> Format | None:
+    """Return the format of a document with this file name; ``None`` if it is none that is read."""
+    ending = _ending(name)
+    return _added.get(ending) or _by_ending.get(ending)
+
+
+def endings() -> tuple[str, ...]:
+    """The endings of all documents that are read."""
+    return tuple({**_by_ending, **_added})
+
+
+def endings_of(format_name: str) -> tuple[str, ...]:
+    """The endings of one of :data:`FORMATS`."""
+    return next(tuple(each.media_types) for each in FORMATS if each.name == format_name)
+
+
+def media_type_of(name: str) -> str:
+    """The media type of a document with this file name."""
+    found = document_format(name)
+    return found.media_types[_ending(name)] if found else UNKNOWN
+
+
+def part_of(name: str) -> str:
+    """What readers call a page of the document with this file name."""
+    found = document_format(name)
+    return found.part if found else "page"
+
+
+def may_be_picture(name: str) -> bool:
+    """Whether a file of an article can be one of its pictures. Their names need not tell: they may end in anything."""
+    if document_format(name):
+        return media_type_of(name).startswith("image/")
+    return not name.lower().endswith(_NO_PICTURES)
+
+
+def _ending(name: str) -> str:
+    return posixpath.splitext(name)[1].lower()
