@@ -44,14 +44,15 @@ def write_source(citation: Citation, pages: Sequence[int] = ()) -> str:
     """A source in words: file and pages, or file and section if it has no pages; of an article its title, of a page of
     the web its title and address.
 
-    Pages are those of the file, as viewers and links count them, not what is printed on them.
+    Pages are those of the file, as viewers and links count them, not what is printed on them. Of a sheet, whose pages
+    only we count, it is the section.
     """
     if citation.kind == "article":
         return f"(Source: {_escaped(citation.title)})"
     if citation.is_of_web:
         return f"(Source: {_escaped(citation.title)[:_LONGEST_TITLE]}, {_address(citation)})"
     name = _escaped(citation.file_for_readers or citation.title)
-    if shown := pages or citation.pages:
+    if (shown := pages or citation.pages) and citation.part:
         return f"(Source: {name}, S. {_ranges(shown)})"
     return f'(Source: {name}, section "{_escaped(citation.section)}")' if citation.section else f"(Source: {name})"
 

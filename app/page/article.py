@@ -13,7 +13,7 @@ from app.page.markup import breaks_behind, images_not_in, passage_html, without_
 from app.page.sections import cited_sections, section_of, split_at_section
 from app.page.templates import is_web, render
 from app.schema.articles import Article, ArticleChunk, ArticleUse
-from kb_pipeline.steps.formats import SHOWN_IN_BROWSERS, media_type_of
+from kb_pipeline.steps.formats import SHOWN_IN_BROWSERS, media_type_of, part_of
 
 
 @dataclass(frozen=True)
@@ -139,7 +139,8 @@ def _text_html(article: Article, text: str, start: int, quotes: tuple[str, ...] 
     breaks = tuple(each.model_copy(update={"offset": each.offset - start}) for each in within)
     # the title stands above the text, whichever piece begins with it
     shown = without_title(text, article.title) if start == 0 else text
-    return passage_html(shown, quotes, article.links, breaks_behind(breaks, text, shown))
+    pages = breaks_behind(breaks, text, shown)
+    return passage_html(shown, quotes, article.links, pages, part_of(article.filename))
 
 
 def head_html(article: Article) -> str:

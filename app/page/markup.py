@@ -81,13 +81,13 @@ def without_marks(text: str) -> str:
     return text.replace(MARK_START, "").replace(MARK_END, "")
 
 
-def marked_source(markdown: str, quotes: Sequence[str], breaks: Sequence[PageBreak] = ()) -> str:
+def marked_source(markdown: str, quotes: Sequence[str], breaks: Sequence[PageBreak] = (), part: str = "page") -> str:
     """The markdown with the first occurrence of every quote marked; quotes that do not occur are ignored.
 
     Where a page begins, its sign is put before the first word, behind the markup of the block.
     """
     markdown = markdown if breaks else without_marks(markdown)
-    signs = [(_first_word(markdown, each.offset), 1, _page_sign(each)) for each in breaks]
+    signs = [(_first_word(markdown, each.offset), 1, _page_sign(each, part)) for each in breaks]
     for start, end in _joined(_spans(markdown, quotes)):
         signs += [(start, 2, MARK_START), (end, 0, MARK_END)]
     out: list[str] = []
@@ -103,9 +103,10 @@ def _first_word(markdown: str, at: int) -> int:
     return markup.end() if markup else at
 
 
-def _page_sign(page: PageBreak) -> str:
+def _page_sign(page: PageBreak, part: str) -> str:
     """Return a sign that markdown takes for punctuation, whatever is printed on the page."""
-    return f"{_PAGE}{page.page} {(page.label.strip() or str(page.page)).encode().hex()}{_PAGE}"
+    label = f"{part.capitalize()} {page.label.strip() or page.page}".strip()
+    return f"{_PAGE}{page.page} {label.encode().hex()}{_PAGE}"
 
 
 def _spans(markdown: str, quotes: Iterable[str]) -> Iterator[tuple[int, int]]:
@@ -173,14 +174,15 @@ def passage_html(
     quotes: Sequence[str] = (),
     links: Mapping[str, str] | None = None,
     breaks: Sequence[PageBreak] = (),
+    part: str = "page",
 ) -> str:
     """The HTML of an article or a passage; ``quotes`` are marked, ``links`` are article ids by link target.
 
-    ``breaks`` are the pages that begin in it; each gets a label.
+    ``breaks`` are the pages that begin in it; each gets a label, that begins with what a page is called, its ``part``.
     """
     # characters of ours in an author's text would be taken for signs; removing them must not move the page breaks
     clean = _OURS.sub("\ufffd" if breaks else "", markdown)
-    tokens = _PARSER.parse(marked_source(clean, quotes, breaks))
+    tokens = _PARSER.parse(marked_source(clean, quotes, breaks, part))
     as_figures(tokens)
     _make_safe(tokens, plain_chip, links or {})
     return str(_PARSER.renderer.render(tokens, _PARSER.options, {}))
@@ -279,7 +281,7 @@ def _pieces(text: str, marking: bool, chip: Chip, words: Words = escape) -> tupl
             out.append(chip(int(reference[1])))
         elif page := _PAGE_SIGN.fullmatch(piece):
             label = escape(bytes.fromhex(page[2]).decode(errors="replace"))
-            out.append(f'<span class="kb-page" data-page="{page[1]}">Page {label}</span>')
+            out.append(f'<span class="kb-page" data-page="{page[1]}">{label}</span>')
         elif piece:
             out.append(f"<mark>{words(piece)}</mark>" if marking else words(piece))
     return "".join(out), marking

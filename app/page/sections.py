@@ -45,7 +45,7 @@ class CitedSection:
         bears out the answer."""
         page = cited_page(self.first)
         part = "p." if self.first.part == "page" else self.first.part
-        at = f", {part} {self.first.label_of(page)}" if page else ""
+        at = f", {f'{part} {self.first.label_of(page)}'.strip()}" if page else ""
         return f"{name}{at}" if (name := self.first.file_for_readers) else ""
 
     @property

@@ -127,7 +127,9 @@ def source_html(section: CitedSection, number: int, article: Article | None = No
 
 def _passage_html(citation: Citation, links: Mapping[str, str], *, is_chosen: bool) -> str:
     text = without_title(citation.passage, citation.title)
-    html = passage_html(text, citation.quotes, links, breaks_behind(citation.page_breaks, citation.passage, text))
+    html = passage_html(
+        text, citation.quotes, links, breaks_behind(citation.page_breaks, citation.passage, text), citation.part
+    )
     return render("source", "passage", html, images_not_in(html, citation.images), is_chosen)
 
 

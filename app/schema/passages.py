@@ -45,13 +45,13 @@ class Passage(Wire):
 
     @property
     def part(self) -> str:
-        """What a page of it is called: ``page``, or ``slide``."""
+        """What a page of it is called: ``page``, ``slide``, or nothing if its label says it: ``Prices, rows 1-500``."""
         return part_of(self.filename)
 
     @property
     def pages_in_words(self) -> str:
-        """``page 3, 4``, or ``slide 3``: what is printed on its pages; nothing if it has none."""
-        return f"{self.part} {', '.join(self.page_labels)}" if self.page_labels else ""
+        """``page 3, 4``, ``slide 3``, ``Prices, rows 1-500``: what is printed on its pages; nothing if it has none."""
+        return f"{self.part} {', '.join(self.page_labels)}".strip() if self.page_labels else ""
 
     def page_at(self, offset: int) -> int | None:
         """The number of the page on which the character ``offset`` of the passage stands, if it has pages."""

@@ -37,8 +37,10 @@ _LOCAL_HEADER = 30
 _OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 
 
-def check_container(name: str, data: bytes, part: str) -> None:
+def check_container(name: str, data: bytes, part: str, *, with_macros: bool = False) -> None:
     """Check that ``data`` is the ZIP of a document whose main part is the entry ``part``, and harmless to unpack.
+
+    ``with_macros``: it may contain macros, because its reader does not look at them.
 
     Raises:
         UnreadableArticleError: it is not. The message says why and what to do.
@@ -62,11 +64,11 @@ def check_container(name: str, data: bytes, part: str) -> None:
         raise UnreadableArticleError(
             f"{name} has no {part}, so it is another kind of file{other}; rename it, or save it again"
         )
-    if problem := problem_of(entries):
+    if problem := problem_of(entries, with_macros=with_macros):
         raise UnreadableArticleError(f"{name} is refused: {problem}")
 
 
-def problem_of(entries: Sequence[zipfile.ZipInfo], most_bytes: int = MOST_BYTES) -> str:
+def problem_of(entries: Sequence[zipfile.ZipInfo], most_bytes: int = MOST_BYTES, *, with_macros: bool = False) -> str:
     """Return why a ZIP with these entries is not unpacked; "" if it is harmless. ``most_bytes`` are those of all."""
     seen: set[str] = set()
     total = 0
@@ -76,7 +78,7 @@ def problem_of(entries: Sequence[zipfile.ZipInfo], most_bytes: int = MOST_BYTES)
         total += entry.file_size
         if entry.flag_bits & _ENCRYPTED:
             return f"{shown} in it is encrypted"
-        if lowered.endswith("vbaproject.bin"):
+        if lowered.endswith("vbaproject.bin") and not with_macros:
             return "it contains macros; save it as a document without macros"
         if ".." in entry.filename.split("/") or entry.filename.startswith("/") or "\\" in entry.filename:
             return f"it names a file outside of itself, {shown}"

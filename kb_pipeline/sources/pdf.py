@@ -8,11 +8,12 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import ClassVar, TypeVar
 
-from kb_pipeline.errors import EmptyArticleError, LimitExceededError, UnreadableArticleError, WorkerLostError
+from kb_pipeline.errors import EmptyArticleError, UnreadableArticleError
 from kb_pipeline.limited import doing, waiting
-from kb_pipeline.limited.process import LimitedProcess, Limits
+from kb_pipeline.limited.process import LimitedProcess
 from kb_pipeline.records import OutlineEntry, PageInfo, PageLine
 from kb_pipeline.sources.base import Equipment, Source, SourceDocument
+from kb_pipeline.sources.own_process import call_in, check_size
 from kb_pipeline.sources.pdf_figures import turned
 from kb_pipeline.sources.pdf_file import check_is_pdf
 from kb_pipeline.sources.pdf_reading import Lines, PdfReading, draw, read
@@ -21,7 +22,10 @@ from kb_pipeline.steps.pdf.scanned import is_sure, lines_on_page, turn_of
 
 T = TypeVar("T")
 
-_REMEDY = "raise KB_DOCUMENT_SECONDS or KB_DOCUMENT_MEMORY_MB, or print it to a simpler PDF"
+_ADVICE = (
+    "raise KB_DOCUMENT_SECONDS or KB_DOCUMENT_MEMORY_MB, or print it to a simpler PDF",
+    "print it to a PDF again",
+)
 _TEXT = re.compile(r"[^\W_]")
 
 
@@ -38,13 +42,8 @@ class PdfSource(Source):
         return PdfSource(equipment, self._process)
 
     def read(self, article_id: str, name: str, data: bytes) -> SourceDocument:
-        limits = self._equipment.limits
         try:
-            if len(data) > limits.most_bytes:
-                raise UnreadableArticleError(
-                    f"{name} has {len(data):,} bytes, at most {limits.most_bytes:,} are read; split it, or raise "
-                    "KB_DOCUMENT_BYTES"
-                )
+            check_size(name, data, self._equipment.limits)
             check_is_pdf(name, data)
             with tempfile.TemporaryDirectory(prefix="kb-pdf-") as folder:
                 path = Path(folder) / "document.pdf"
@@ -92,20 +91,7 @@ class PdfSource(Source):
         return replace(read_again, pages=pages), found
 
     def _call(self, name: str, function: Callable[..., T], *arguments: object) -> T:
-        limits = Limits(self._equipment.limits.seconds, self._equipment.limits.memory_mb, _REMEDY)
-        try:
-            with waiting():  # for another process, which has its own limits
-                try:
-                    return self._process.call(function, *arguments, limits=limits)
-                except WorkerLostError:  # the document crashed it, or somebody killed it: a second call shows which
-                    return self._process.call(function, *arguments, limits=limits)
-        except LimitExceededError as exc:
-            raise UnreadableArticleError(f"{name} {exc}") from exc
-        except WorkerLostError as exc:
-            raise UnreadableArticleError(
-                f"{name} cannot be read: the process that read it died (a crash in a native library); print it to a "
-                "PDF again"
-            ) from exc
+        return call_in(self._process, self._equipment.limits, name, _ADVICE, function, *arguments)
 
     def _check_is_something(self, article_id: str, name: str, reading: PdfReading) -> None:
         body = re.sub(r"<[^>]*>", "", reading.html.partition("<body>")[2])

@@ -21,8 +21,9 @@ _OFFICE = "application/vnd.openxmlformats-officedocument"
 class Format:
     """A format: its name, and the media type of each ending, in lower case with its dot.
 
-    ``source`` is the class that reads it, ``package.module:Class``. ``part`` is what readers call a page of it, and
-    ``kind`` what they call such a document in a question, if there is a word for it.
+    ``source`` is the class that reads it, ``package.module:Class``. ``part`` is what readers call a page of it, ""
+    if the page's label says that; ``kind`` is what they call such a document in a question, if there is a word for it.
+    Of a folder with one other document, an attachment is not the article.
     """
 
     name: str
@@ -30,6 +31,7 @@ class Format:
     source: str
     part: str = "page"
     kind: str = ""
+    is_attachment: bool = False
 
 
 FORMATS = (
@@ -47,12 +49,27 @@ FORMATS = (
         part="slide",
         kind="presentation",
     ),
+    Format(
+        "spreadsheet",
+        {
+            ".xlsx": f"{_OFFICE}.spreadsheetml.sheet",
+            ".xlsm": "application/vnd.ms-excel.sheet.macroenabled.12",
+            ".xls": "application/vnd.ms-excel",
+            ".ods": "application/vnd.oasis.opendocument.spreadsheet",
+            ".csv": "text/csv",
+            ".tsv": "text/tab-separated-values",
+        },
+        "kb_pipeline.sources.spreadsheet:SpreadsheetSource",
+        part="",
+        kind="spreadsheet",
+        is_attachment=True,
+    ),
 )
 _by_ending = {ending: each for each in FORMATS for ending in each.media_types}
 _added: dict[str, Format] = {}
 _NO_PICTURES = (
     *(".html", ".htm", ".json", ".css", ".js", ".txt", ".xml", ".yaml", ".yml", ".woff", ".woff2", ".ttf"),
-    *(".zip", ".gz", ".mp4", ".webm", ".mov", ".mp3", ".xlsx"),
+    *(".zip", ".gz", ".mp4", ".webm", ".mov", ".mp3"),
 )
 
 

@@ -23,10 +23,11 @@ _DOCUMENTS_NOT_READ = {
     ".ppsm": "is a PowerPoint show with macros; save it as .pptx",
     ".odp": "is an OpenDocument presentation; save it as .pptx",
     ".key": "is a Keynote presentation; export it as .pptx",
-    ".xls": "is a spreadsheet; put what readers ask for into a document, its tables as well",
-    ".xlsx": "is a spreadsheet; put what readers ask for into a document, its tables as well",
-    ".xlsm": "is a spreadsheet; put what readers ask for into a document, its tables as well",
-    ".ods": "is a spreadsheet; put what readers ask for into a document, its tables as well",
+    ".xlsb": "is a binary Excel workbook; save it as .xlsx",
+    ".xltx": "is an Excel template; save it as .xlsx",
+    ".xltm": "is an Excel template with macros; save it as .xlsx",
+    ".ots": "is a template of a spreadsheet; save it as .ods",
+    ".numbers": "is a Numbers spreadsheet; export it as .xlsx",
     ".epub": "is an EPUB book; convert it to .docx or .md",
 }
 """Documents in formats that are not read."""
@@ -34,7 +35,6 @@ _DOCUMENTS_NOT_READ = {
 _OTHERS = {
     **dict.fromkeys((".txt", ".text", ".log"), "is plain text; save it as .md"),
     **dict.fromkeys((".rst", ".adoc", ".asciidoc", ".org", ".tex"), "is the source of a page; build the page or a PDF"),
-    **dict.fromkeys((".csv", ".tsv"), "is a table; put it into a document (.md, .docx) that says what it means"),
     **dict.fromkeys((".eml", ".msg", ".mbox", ".pst"), "is mail; put what readers ask for into a document"),
     **dict.fromkeys(
         (".mht", ".mhtml", ".webarchive"),
@@ -89,7 +89,8 @@ def format_of(name: str) -> str:
 def main_file(names: Iterable[str], chosen: str = "") -> str:
     """Return the name of the main file among the files of a folder.
 
-    This is ``index.html`` if there is one, else ``chosen``, else the only document at the top of the folder.
+    This is ``index.html`` if there is one, else ``chosen``, else the only document at the top of the folder; tables
+    beside one are attachments.
 
     Raises:
         UnreadableArticleError: there is none, or several could be it, or ``chosen`` is not one of them. The message
@@ -103,6 +104,7 @@ def main_file(names: Iterable[str], chosen: str = "") -> str:
         if chosen in documents:
             return chosen
         raise UnreadableArticleError(f'metadata.json says "main": {chosen!a}, which is {_not_there(chosen, top)}')
+    documents = [name for name in documents if not _is_attachment(name)] or documents
     if len(documents) > 1:
         shown = ", ".join(map(ascii, documents[:4])) + (", ..." if len(documents) > 4 else "")
         raise UnreadableArticleError(
@@ -124,6 +126,11 @@ def may_have_main_file(names: Collection[str]) -> bool:
 
 def _not_there(chosen: str, top: Collection[str]) -> str:
     return "no document" if chosen in top else "not in the folder"
+
+
+def _is_attachment(name: str) -> bool:
+    found = document_format(name)
+    return found is not None and found.is_attachment
 
 
 def _ending(name: str) -> str:

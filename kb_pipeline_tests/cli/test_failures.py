@@ -34,12 +34,12 @@ def test_no_failure_is_good(run: Run, article: Article) -> None:
 def test_files_that_are_refused_are_named_with_what_to_do(run: Run, article: Article, settings: Settings) -> None:
     article("good", page("Good", "Some text."))
     run("ingest")
-    for name in ("old.doc", "figures.xlsx"):
+    for name in ("old.doc", "figures.numbers"):
         (Path(settings.staging) / name).write_bytes(b"\xd0\xcf\x11\xe0")
     said = run("failures")
     assert "2 files or folders are not articles" in said.words
     assert "old.doc" in said.words
-    assert "figures.xlsx" in said.words
+    assert "figures.numbers" in said.words
     assert "2 files or folders are not articles: rename or fix them" in run("status").words
 
 

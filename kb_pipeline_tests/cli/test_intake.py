@@ -80,9 +80,9 @@ def test_what_is_wrong_is_said_with_its_exit_code(run: Run, manual: Path) -> Non
     run("intake", "add", "folder", str(manual), "--no-ingest")
     assert "has a source manual already" in run("intake", "add", "folder", str(manual)).err
     assert "declares no wiki; there are: manual" in run("intake", "run", "wiki").err
-    (manual / "list.xlsx").write_bytes(b"PK")
+    (manual / "list.numbers").write_bytes(b"PK")
     said = run("intake", "run", "--no-ingest")
-    assert (said.code, "list.xlsx is a spreadsheet" in said.words) == (1, True)
+    assert (said.code, "list.numbers is a Numbers spreadsheet" in said.words) == (1, True)
     shutil.rmtree(manual)
     said = run("intake", "run", "--no-ingest")
     assert (said.code, "is its disk mounted" in said.words) == (1, True)

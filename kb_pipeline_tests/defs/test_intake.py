@@ -38,7 +38,7 @@ def test_a_run_says_what_was_new_changed_gone_and_refused(manual: Path, tmp_path
     assert checks == {"every_item_is_taken": True, "nothing_is_held_back": True}
     assert (tmp_path / "staging" / "the-manual-a" / "index.html").exists()
     (manual / "a.html").unlink()
-    (manual / "b.xlsx").write_bytes(b"PK")
+    (manual / "b.numbers").write_bytes(b"PK")
     metadata, checks = taken_in()
     assert (metadata["gone"], metadata["refused"]) == (0, 1)
     assert checks == {"every_item_is_taken": False, "nothing_is_held_back": False}

@@ -127,11 +127,11 @@ def test_pages_only(tree: FolderTree, settings: Settings) -> None:
         tree.put(name, page())
     tree.put("i.md", f"# I\n\n{PROSE}")
     tree.put("j.pdf", b"%PDF-1.4")
-    tree.put("k.xlsx", b"PK")
+    tree.put("k.numbers", b"PK")
     result = run(tree.source(settings), settings)
     assert result.new == ["manual-a", "manual-b", "manual-c", "manual-i", "manual-j"]
-    assert list(result.refused) == ["k.xlsx"]
-    assert "is a spreadsheet" in result.refused["k.xlsx"]
+    assert list(result.refused) == ["k.numbers"]
+    assert "is a Numbers spreadsheet" in result.refused["k.numbers"]
 
 
 def test_patterns_choose_what_is_taken(tree: FolderTree, settings: Settings) -> None:

@@ -11,6 +11,7 @@ from kb_pipeline.errors import EmptyArticleError, UnreadableArticleError
 from kb_pipeline.sources import SourceDocument, source_of
 from kb_pipeline.steps.formats import FORMATS
 from kb_pipeline_tests.pictures import screenshot
+from kb_pipeline_tests.sources.sheets import table
 from kb_pipeline_tests.sources.slides import presentation, slide
 from kb_pipeline_tests.sources.word import document, paragraph, picture
 
@@ -43,6 +44,7 @@ GOOD: dict[str, bytes] = {
     ),
     "pptx": presentation(lambda deck: slide(deck, 1, "Refunds", WORDS)),
     "pdf": printed(WORDS),
+    "spreadsheet": table(("Refunds",), (WORDS, "Support")),
 }
 ENDINGS = {each.name: next(iter(each.media_types)) for each in FORMATS}
 every_format = pytest.mark.parametrize("kind", sorted(ENDINGS))

@@ -12,6 +12,9 @@ from kb_pipeline.steps.main_file import format_of, main_file
         (["index.html", "manual.docx", "notes.md"], "", "index.html"),
         (["Manual.DOCX", "picture.png", "old/manual.docx"], "", "Manual.DOCX"),
         (["a.md", "b.md"], "b.md", "b.md"),
+        (["a.xlsx", "manual.pdf", "data.csv"], "", "manual.pdf"),
+        (["a.xlsx", "manual.pdf"], "a.xlsx", "a.xlsx"),
+        (["a.xlsx", "picture.png"], "", "a.xlsx"),
     ],
 )
 def test_it_is_the_page_or_the_only_document_or_the_chosen_one(names: list[str], chosen: str, main: str) -> None:
@@ -24,6 +27,7 @@ def test_it_is_the_page_or_the_only_document_or_the_chosen_one(names: list[str],
         ([], "", "there is no index.html and no document"),
         (["sub/index.html"], "", "there is no index.html"),
         (["a.md", "b.docx"], "", "2 documents could be the article ('a.md', 'b.docx'); say which"),
+        (["a.xlsx", "b.csv"], "", "2 documents could be the article ('a.xlsx', 'b.csv'); say which"),
         (["a.md", "b.md"], "c.md", "'c.md', which is not in the folder"),
         (["a.md", "b.png"], "b.png", "'b.png', which is no document"),
         (["old.doc", "x.png"], "", "old.doc is an old Word document; save it as .docx"),

@@ -74,7 +74,7 @@ def test_a_neighbour_with_a_similar_name_is_another_article(any_root: UPath) -> 
 
 
 def test_a_format_that_is_not_read_is_refused(any_root: UPath) -> None:
-    for name in ("prices.xlsx", "old.doc", "README.md", "~$guide.docx", ".hidden.docx", "a.docx~"):
+    for name in ("prices.numbers", "old.doc", "README.md", "~$guide.docx", ".hidden.docx", "a.docx~"):
         (any_root / name).write_bytes(b"x")
     listing, scan = Staging(any_root).list_articles(), Staging(any_root).scan()
     assert listing.article_ids == ("good",)
@@ -82,13 +82,13 @@ def test_a_format_that_is_not_read_is_refused(any_root: UPath) -> None:
         listing.refused
         == scan.refused
         == {
-            "prices.xlsx": (
-                "prices.xlsx is a spreadsheet; put what readers ask for into a document, its tables as well"
+            "prices.numbers": (
+                "prices.numbers is a Numbers spreadsheet; export it as .xlsx"
             ),
             "old.doc": "old.doc is an old Word document; save it as .docx",
         }
     )
-    assert scan.newest.keys() == {"good", "prices.xlsx", "old.doc"}
+    assert scan.newest.keys() == {"good", "prices.numbers", "old.doc"}
 
 
 def test_an_impossible_name_is_refused(any_root: UPath) -> None:

@@ -10,7 +10,7 @@ from kb_pipeline.store.staging import Staging
 
 OTHERS = [
     ("notes.txt", "save it as .md"),
-    ("prices.csv", "put it into a document"),
+    ("prices.sqlite", "put what readers ask for into a document"),
     ("page.html", "put it into a folder of its own as index.html"),
     ("mail.eml", "put what readers ask for into a document"),
     ("mail.MSG", "put what readers ask for into a document"),

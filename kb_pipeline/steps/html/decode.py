@@ -56,7 +56,7 @@ def decode(article_id: str, raw: bytes) -> str:
     for magic, kind in _MAGIC.items():
         if raw.startswith(magic):
             raise UnreadableArticleError(f"{article_id}: index.html is {kind}, not HTML; stage the HTML page instead")
-    text = _to_text(raw)
+    text = to_text(raw)
     if text[:10_000].count("\x00") + text[:10_000].count("\ufffd") > 100:
         raise UnreadableArticleError(f"{article_id}: index.html is binary, not HTML; stage the HTML page instead")
     page = clean(text)
@@ -103,8 +103,11 @@ def _clean_reference(match: re.Match[str]) -> str:
     return "" if code < 0x20 and code not in (9, 10, 13) else match[0]
 
 
-def _to_text(raw: bytes) -> str:
-    """Decode as UTF-8 where that is possible. Beautiful Soup decodes the other pages, and is imported only for them."""
+def to_text(raw: bytes) -> str:
+    """Decode text of whatever encoding: as UTF-8 where that is possible, else as it declares, else by a guess.
+
+    Beautiful Soup decodes what is not UTF-8, and is imported only for that.
+    """
     head = raw[:_HEAD]
     if head.count(b"\x00") * 3 > len(head) and not raw.startswith(_UTF_16_MARKS):
         return raw.decode("utf-16-be" if head[:1] == b"\x00" else "utf-16-le", "replace")
