@@ -6,6 +6,7 @@ from typing import Any
 
 from lxml import etree
 
+from kb_pipeline.errors import UnreadableArticleError
 from kb_pipeline.records import DocumentFacts
 from kb_pipeline.sources.office import check_xml, safe_tree
 from kb_pipeline.sources.sheet_marks import NOTHING, SheetMarks
@@ -27,6 +28,10 @@ class OdsSheets:
     """Reads the parts of a spreadsheet."""
 
     def __init__(self, name: str, container: zipfile.ZipFile) -> None:
+        if "META-INF/manifest.xml" in container.namelist():
+            manifest = safe_tree(name, container.read("META-INF/manifest.xml"))
+            if next(manifest.iter("{*}encryption-data"), None) is not None:
+                raise UnreadableArticleError(f"{name} is encrypted; save it without a password")
         xml = container.read("content.xml")
         check_xml(name, xml)
         self._tables: dict[str, _Table] = {}

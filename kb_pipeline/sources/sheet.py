@@ -37,13 +37,7 @@ class Sheet:
     name: str
     rows: Iterator[Row]
     pictures: Mapping[int, Sequence[str]] = field(default_factory=dict)
-    """Pictures as HTML, by the row at which they begin."""
-
-    def pictures_of(self, first: int, last: int) -> Iterator[str]:
-        """The pictures that begin in these rows."""
-        for row in sorted(self.pictures):
-            if first <= row <= last:
-                yield from self.pictures[row]
+    """Pictures as HTML, by the number of the row at which they begin."""
 
 
 @dataclass

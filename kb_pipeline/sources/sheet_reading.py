@@ -53,24 +53,35 @@ class _Writer:
         self.control: dict[int, str] = {}
 
     def sheet(self, sheet: Sheet) -> str:
-        parts: list[str] = []
         tables, pages = SheetWriter(), _pages(sheet.rows)
         begun = list(islice(pages, 2))
+        pictures = sorted(sheet.pictures.items())
+        parts = [f"<h1>{escape(sheet.name)}</h1>"] if sheet.name and (begun or pictures) else []
+        if pictures and not begun:
+            parts.insert(0, self._page(sheet.name, ""))
         for rows in chain(begun, pages):
-            number, (told, label) = len(self.pages) + 1, _labels(sheet.name, rows)
-            if number > self._most_pages:
-                raise UnreadableArticleError(
-                    f"{self._name} has more than {self._most_pages:,} pages of {PAGE_ROWS} rows; split it, or raise "
-                    "KB_DOCUMENT_PAGES"
-                )
+            told, label = _labels(sheet.name, rows)
+            # the mark of a sheet's first page stands before its heading
+            parts.insert(len(parts) if len(parts) > 1 else 0, self._page(label, self._words(rows)))
             # answers show whole sections, and a sheet may have thousands of passages
-            heading = f"<h1>{escape(sheet.name)}</h1>" if sheet.name and not parts else ""
-            heading += f"<h2>{told.capitalize()}</h2>" if len(begun) > 1 else ""
-            self.control[number] = self._words(rows)
-            self.pages.append(PageInfo(number=number, label=label, words=len(self.control[number].split())))
-            pictures = "".join(sheet.pictures_of(rows[0].number, rows[-1].number))
-            parts.append(page_element(number, label) + heading + tables.write(rows) + pictures)
-        return "".join(parts)
+            heading = f"<h2>{told.capitalize()}</h2>" if len(begun) > 1 else ""
+            end = _page_of(rows[0]) * PAGE_ROWS + PAGE_ROWS
+            beside = [html for row, group in pictures if row <= end for html in group]
+            pictures = [(row, group) for row, group in pictures if row > end]
+            parts.append(heading + tables.write(rows) + "".join(beside))
+        return "".join([*parts, *(html for _, group in pictures for html in group)])
+
+    def _page(self, label: str, words: str) -> str:
+        """Begin a page with this control text."""
+        number = len(self.pages) + 1
+        if number > self._most_pages:
+            raise UnreadableArticleError(
+                f"{self._name} has more than {self._most_pages:,} pages of {PAGE_ROWS} rows; split it, or raise "
+                "KB_DOCUMENT_PAGES"
+            )
+        self.control[number] = words
+        self.pages.append(PageInfo(number=number, label=label, words=len(words.split())))
+        return page_element(number, label)
 
     def _words(self, rows: Sequence[Row]) -> str:
         texts = [text for row in rows for text in row.cells.values()]
@@ -87,12 +98,17 @@ def _pages(rows: Iterator[Row]) -> Iterator[list[Row]]:
     """The rows with a value, in pages that begin at row 1, 501 and so on."""
     page: list[Row] = []
     for row in rows:
-        if page and (row.number - 1) // PAGE_ROWS != (page[0].number - 1) // PAGE_ROWS:
+        if page and _page_of(row) != _page_of(page[0]):
             yield page
             page = []
         page.append(row)
     if page:
         yield page
+
+
+def _page_of(row: Row) -> int:
+    """The page of its sheet on which a row stands, counted from 0."""
+    return (row.number - 1) // PAGE_ROWS
 
 
 def _labels(name: str, rows: Sequence[Row]) -> tuple[str, str]:

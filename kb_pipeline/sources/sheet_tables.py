@@ -12,7 +12,7 @@ from itertools import pairwise
 
 from kb_pipeline.sources.sheet import Row, Value, letters_of
 
-_LONGEST_HEADER = 350
+_LONGEST_HEADER = 300
 """Characters of a header above a table: more of them than half a passage, for which the chunker would repeat none. The
 rows of such tables are written as items instead, each value with the name of its column."""
 _MOST_HEADER_ROWS = 3

@@ -65,8 +65,9 @@ def _ods(name: str, data: bytes) -> Workbook:
 
 def _xls(name: str, data: bytes) -> Workbook:
     if not data.startswith(_OLE):
-        kind = kind_of(data) or "no old Excel workbook"
-        raise UnreadableArticleError(f"{name} is {kind} under another name; save it as .xlsx")
+        kind = kind_of(data)
+        told = f"is {kind} under another name" if kind else "is no Excel workbook"
+        raise UnreadableArticleError(f"{name} {told}; save it as .xlsx")
     workbook = Workbook(iter(()), told=[_OLD])
     workbook.sheets = _sheets(name, data, workbook, lambda sheet, rows: NOTHING)
     return workbook

@@ -75,5 +75,6 @@ def _why(name: str) -> str:
     if ending in _PARTS:
         return "is a part of a page; put it into the folder of that page"
     return why_not_read(name) or (
-        f"is in no format that is read; save it as .md, .docx, .pptx, .xlsx or .pdf, or as {INDEX_FILE} in a folder of its own"
+        f"is in no format that is read; save it as .md, .docx, .pptx, .xlsx or .pdf, or as {INDEX_FILE} in a folder of "
+        "its own"
     )

@@ -18,6 +18,7 @@ from kb_pipeline.steps.images.probe import probe_image
 from kb_pipeline.steps.pages import split_marks
 from kb_pipeline_tests.pictures import screenshot
 from kb_pipeline_tests.sources.sheets import fill, open_document, table, workbook
+from kb_pipeline_tests.sources.slides import with_parts
 
 SOURCE = SpreadsheetSource()
 HEADER, ROWS = ("Part", "Price"), (("Seal", 12.5), ("Valve", 30))
@@ -205,6 +206,21 @@ def test_links_and_pictures_stay_where_they_are() -> None:
     assert [(image.file, image.alt) for image in article.images] == [("prices.xlsx/image1.png", "The seal")]
 
 
+def test_pictures_below_the_last_row_and_without_any_are_kept() -> None:
+    def build(book: Any) -> None:
+        sheet = book.add_worksheet("Parts")
+        fill(sheet, HEADER, *((f"Part {number}", number) for number in range(600)))
+        pictures = book.add_worksheet("Pictures")
+        for place, (each, row) in enumerate(((sheet, 480), (sheet, 505), (sheet, 2000), (pictures, 3))):
+            each.insert_image(row, 4, f"{place}.png", {"image_data": io.BytesIO(screenshot(str(place)))})
+
+    document = read(workbook(build))
+    assert [page.label for page in document.pages] == ["Parts, rows 1-500", "Parts, rows 501-601", "Pictures"]
+    markdown = converted(document).markdown
+    assert [split_marks(markdown).of_page(number).count("[[IMG:") for number in (1, 2, 3)] == [1, 2, 1]
+    assert split_marks(markdown).of_page(3).startswith("# Pictures")
+
+
 def test_the_title_is_that_of_the_properties_or_the_name_of_the_file() -> None:
     def build(book: Any) -> None:
         book.set_properties({"title": "Spare parts", "author": "Ann Lee"})
@@ -259,6 +275,22 @@ def test_an_opendocument_spreadsheet_is_read_alike() -> None:
     assert lines(data, "parts.ods") == ["# Parts", "| Part | Share |", "| Seal | 25 % |"]
     document = read(data, "parts.ods")
     assert (document.title, document.warnings) == ("Spare parts", ("left out: 1 hidden row, 1 hidden column",))
+
+
+def test_an_encrypted_opendocument_spreadsheet_is_refused_as_such() -> None:
+    manifest = '<manifest:manifest xmlns:manifest="x"><manifest:encryption-data/></manifest:manifest>'
+    data = with_parts(open_document(""), {"META-INF/manifest.xml": manifest.encode()})
+    assert "is encrypted; save it without a password" in refused(data, "a.ods")
+
+
+@pytest.mark.parametrize(
+    "value",
+    ["&nbsp; &amp;", "[[IMG:a.png]]", r"a\b | `c` *d*", "<script>alert(1)</script>", "# no heading", "1. a"],
+)
+def test_signs_of_markup_in_a_cell_are_text(value: str) -> None:
+    document = read(table(("Note", "Number"), (value, 1), ("b", 2)))
+    checks = check_conversion(converted(document), Control(document.control))
+    assert [check.name for check in checks if not check.passed] == []
 
 
 @pytest.mark.parametrize(

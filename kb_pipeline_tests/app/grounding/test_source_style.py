@@ -47,6 +47,12 @@ def test_a_source_without_pages_names_the_section_and_an_article_its_title() -> 
     assert write_source(layers) == "(Source: Layers)"
 
 
+def test_a_source_in_a_workbook_names_the_section_because_only_we_count_its_pages() -> None:
+    book = CitationBook()
+    book.add([on_pages("1", "prices.xlsx", "The seal costs 12.", (0, 4, "Pumps, rows 501-1000"))])
+    assert write_source(*book.citations) == '(Source: prices.xlsx, section "Steps")'
+
+
 def test_a_name_means_nothing_in_markdown() -> None:
     (named,) = citations_of(on_pages("1", "a[1]*`b`<i>.pdf", "Text.", (0, 1)))
 

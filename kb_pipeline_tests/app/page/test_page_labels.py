@@ -44,3 +44,8 @@ def test_signs_of_ours_in_an_authors_text_are_no_labels() -> None:
 
     assert "kb-page" not in passage_html(forged)
     assert html(forged, "two").count("kb-page") == 1
+
+
+@pytest.mark.parametrize(("part", "shown"), [("slide", "Slide ii</span>"), ("", '"2">ii</span>')])
+def test_a_label_says_what_a_page_is_called(part: str, shown: str) -> None:
+    assert shown in passage_html("One.", breaks=[PageBreak(offset=0, page=2, label="ii")], part=part)

@@ -136,3 +136,10 @@ def test_a_source_names_the_file_and_the_page_or_slide(filename: str, shown: str
     cited = citation(1, filename=filename, pages=(4, 5), page_labels=("iv", "v"), kind="document")
     (section,) = cited_sections(answer("", cited))
     assert section.file_and_page == shown
+
+
+def test_a_source_in_a_workbook_names_the_sheet_and_the_rows() -> None:
+    cited = citation(1, filename="prices.xlsx", pages=(4,), page_labels=("Pumps, rows 501-1000",), kind="document")
+    (section,) = cited_sections(answer("", cited))
+    assert section.file_and_page == "prices.xlsx, Pumps, rows 501-1000"
+    assert cited.pages_in_words == "Pumps, rows 501-1000"
