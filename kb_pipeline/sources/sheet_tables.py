@@ -8,7 +8,7 @@ columns. The header is repeated on each page of the sheet, and by the chunker fo
 import datetime
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from html import escape
-from itertools import pairwise
+from itertools import pairwise, takewhile
 
 from kb_pipeline.sources.sheet import Row, Value, letters_of
 
@@ -40,9 +40,7 @@ class SheetWriter:
         if self._last and not rows[0].after_blank:
             yield self._table(rows)  # it goes on from the page before
             return
-        titles = 0
-        while titles < len(rows) and len(rows[titles].cells) == 1:
-            titles += 1
+        titles = _titles(rows)
         titles += _notes_above(rows[titles:])
         yield from map(_line, rows[:titles])
         rest = rows[titles:]
@@ -99,6 +97,13 @@ def _header_rows(rows: Sequence[Row]) -> int:
     while rows[count - 1].spans and count < min(_MOST_HEADER_ROWS, len(rows) - 1):
         count += 1
     return count
+
+
+def _titles(rows: Sequence[Row]) -> int:
+    """How many rows are titles: they have one cell, in the first column or over several."""
+    first = min(_columns(rows))
+    titles = takewhile(lambda row: len(row.cells) == 1 and (first in row.cells or row.spans), rows)
+    return len(list(titles))
 
 
 def _notes_above(rows: Sequence[Row]) -> int:

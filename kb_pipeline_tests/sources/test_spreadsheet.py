@@ -1,9 +1,11 @@
 """Spreadsheets: what readers see of their sheets, and where it stands."""
 
+import base64
 import datetime
 import io
 import re
 import zipfile
+import zlib
 from typing import Any
 
 import pytest
@@ -143,6 +145,12 @@ def test_a_table_goes_on_below_a_blank_row_if_its_rows_look_like_those_before() 
     ]
 
 
+def test_a_column_over_numbers_alone_has_its_name() -> None:
+    assert lines(table((None, "Total"), ("North", 5), ("South", 7)))[1:] == [
+        *("|  | Total |", "| North | 5 |", "| South | 7 |"),
+    ]
+
+
 def test_another_table_below_has_its_own_header() -> None:
     assert "| City | Phone |" in lines(table(HEADER, *ROWS, (), ("City", "Phone"), ("Graz", 316)))
 
@@ -251,6 +259,26 @@ def test_macros_are_not_looked_at() -> None:
 def test_text_that_begins_a_formula_or_html_is_text() -> None:
     rows = lines(b"Name,Note\n=cmd|' /C calc'!A0,<b onclick=x>bold</b>\n@SUM(1),[a](b)\n", "a.csv")
     assert rows[1] == r"| =cmd\|' /C calc'!A0 | \<b onclick=x>bold\</b> |"
+
+
+OLD = zlib.decompress(base64.b85decode(
+    b'c-rk)O=uHA6#i!OU)ub%sn7}~6s%fPM7(%uw@S6AlxPnAAZVKIA+)5j%|$O(Yfd5vo)j;Idhk;9;twk5&4bXQpdbi|9z6*P9@?yLUUo~`rqF'
+    b'-}Qs!Ic&6_v#cHYi=^JaIKmm<aaC*37%zz|$0TLE~hWP(b-X@o)jmL*xI_EWJGnhF6wInwLF%eMDE=|k!75;Qz^za<KMqjDaXFgBetVhzMGw'
+    b'jnK~4THi>v8Ulal_0v<u6CvwrX5Tl@z_^Phgouq=^%|QigQ@f$NG=haePMW<-Q<MfoH7qg(Zj3iFY!Nuih4wu^t>Xv+1cO>*#T}VgcmRQ6p!'
+    b'VvK_($v;b!b1Bt}I$Vd@Ua`ys$TQT65v#;O8l)SNW0h0e&FZXRB_mdMh%I|1yU>4RzA%nR<K^=EjwsO+UW{epr`Q(wY;YG^Gm_~jD2Psa#g@'
+    b'z{6W}a9cO?4`p%NQh18R;oX2Q#eFB6C0IitxHz(Z)NdmFNUQ%tv@1g~`;Fhd)0g#*_L5mdx_`P&q~RNRwgVn$#fWAoplYT~zv+Kfv@l-*q?h'
+    b'-AtooIMsd0PMbL~$761AZy(KbnDJ5HTgC4qzVPGZ^Pa+YeLwMwqopg+#n1XYdg)Y~AbokwAui(L-d%|ox>E}~-+X1-wJG=bwXkiwWgnFxtjg'
+    b'U+h%l|R<m!mEmS(S&)D|_g1#8Rocun&Q*1p*xb6<H`Bh4YL9Zz}DhO18LMtDlB(Ps6OsOc&Bth}nIwW<mV3JMAe3JN;`!hY{|RXzpylR&;L`'
+    b't1KYt5nMBH_490DNNIqr%%e`$Wd+La$WJW3m)OzOKele`Clk;nr1gKiE*}LvhMh$w|!ClJlj?b|GO<z@BHO@?EKI3{{>sP1V{'
+))  # fmt: skip
+"""A workbook of Excel 97, which no library that we have writes: a sheet of two rows, and a hidden one."""
+
+
+def test_an_old_workbook_is_read_and_says_what_it_does_not_tell() -> None:
+    assert lines(OLD, "old.xls") == ["# Prices", "| Part | Price | Since |", "| Seal | 12.5 | 2026-05-01 |"]
+    hidden, old = read(OLD, "old.xls").warnings
+    assert hidden == "left out: 1 hidden sheet"
+    assert "are not known" in old
 
 
 CELL = '<table:table-cell office:value-type="string"><text:p>{}</text:p></table:table-cell>'
