@@ -56,19 +56,18 @@ class _Writer:
         tables, pages = SheetWriter(), _pages(sheet.rows)
         begun = list(islice(pages, 2))
         pictures = sorted(sheet.pictures.items())
-        parts = [f"<h1>{escape(sheet.name)}</h1>"] if sheet.name and (begun or pictures) else []
-        if pictures and not begun:
-            parts.insert(0, self._page(sheet.name, ""))
+        parts = [self._page(sheet.name, "") + _heading(sheet.name)] if pictures and not begun else []
         for rows in chain(begun, pages):
-            told, label = _labels(sheet.name, rows)
-            # the mark of a sheet's first page stands before its heading
-            parts.insert(len(parts) if len(parts) > 1 else 0, self._page(label, self._words(rows)))
+            told = _told(rows)
             # answers show whole sections, and a sheet may have thousands of passages
-            heading = f"<h2>{told.capitalize()}</h2>" if len(begun) > 1 else ""
+            heading = (
+                _heading(f"{sheet.name}, {told}" if sheet.name else told) if len(begun) > 1 else _heading(sheet.name)
+            )
+            parts.append(self._page(_label(sheet.name, told), self._words(rows)) + heading)
             end = _page_of(rows[0]) * PAGE_ROWS + PAGE_ROWS
             beside = [html for row, group in pictures if row <= end for html in group]
             pictures = [(row, group) for row, group in pictures if row > end]
-            parts.append(heading + tables.write(rows) + "".join(beside))
+            parts.append(tables.write(rows) + "".join(beside))
         return "".join([*parts, *(html for _, group in pictures for html in group)])
 
     def _page(self, label: str, words: str) -> str:
@@ -111,9 +110,16 @@ def _page_of(row: Row) -> int:
     return (row.number - 1) // PAGE_ROWS
 
 
-def _labels(name: str, rows: Sequence[Row]) -> tuple[str, str]:
-    """What a page of a sheet is called below the name of the sheet, and by itself."""
+def _told(rows: Sequence[Row]) -> str:
     first, last = rows[0].number, rows[-1].number
-    told = f"rows {first}-{last}" if last > first else f"row {first}"
+    return f"rows {first}-{last}" if last > first else f"row {first}"
+
+
+def _label(name: str, told: str) -> str:
+    """What a page of a sheet is called."""
     short = name if len(name) <= _LONGEST_NAME else f"{name[: _LONGEST_NAME - 1].rstrip()}…"
-    return told, f"{short}, {told}" if name else told
+    return f"{short}, {told}" if name else told
+
+
+def _heading(text: str) -> str:
+    return f"<h1>{escape(text)}</h1>" if text else ""

@@ -176,7 +176,7 @@ def test_pages_have_500_rows_and_say_which() -> None:
     article = converted(document)
     assert article.markdown.count("| Part | Price |") == 3
     assert re.findall("^#+ .*$", article.markdown, re.M) == [
-        *("# Prices", "## Rows 1-500", "## Rows 501-1000", "## Rows 1001-1201"),
+        *("# Prices, rows 1-500", "# Prices, rows 501-1000", "# Prices, rows 1001-1201"),
     ]
     assert "Part 998" in split_marks(article.markdown).of_page(2)
 

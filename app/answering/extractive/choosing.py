@@ -4,6 +4,7 @@ What belongs together stays together: all steps of a procedure, a question with 
 what it does, the head of a table with its rows.
 """
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -28,6 +29,9 @@ _FOLLOWING = 3
 _REACH = 5
 """Parts of a section between what is quoted and a picture that still shows it."""
 _PICTURES = 3
+_NUMBERED = re.compile(r"[\w.-]*\d[\w-]*")
+_SHORTEST_NUMBER = 3
+"""Characters of a number or an identifier that names one thing; shorter ones count things."""
 _AS_NEAR = 0.9
 """Share of the first section's score from which another one is quoted as well."""
 _NEAR = 0.8
@@ -105,9 +109,15 @@ def lead_of(question: str, citation: Citation, nearness: Nearness) -> Lead | Non
     scores = nearness.scores_together(question, texts, [[places[unit] for unit in window] for _, window in windows])
     if not scores:
         return None
-    best = max(range(len(scores)), key=lambda at: (round(scores[at], 6), -at))
+    named = [len(_exact(question) & _exact(units[-1].text)) if _is_table(block) else 0 for block, units in windows]
+    best = max(range(len(scores)), key=lambda at: (named[at], round(scores[at], 6), -at))
     block, units = windows[best]
     return Lead(citation, units, heading_of(block), scores[best])
+
+
+def _exact(text: str) -> set[str]:
+    """The numbers and identifiers of a text: a row of a table is known by them, vectors of words are not."""
+    return {word for word in _NUMBERED.findall(readable(text).casefold()) if len(word) >= _SHORTEST_NUMBER}
 
 
 def _windows(blocks: Sequence[PassageBlock]) -> Iterator[tuple[PassageBlock, tuple[Unit, ...]]]:

@@ -71,6 +71,12 @@ def test_all_steps_of_a_procedure_stay_together(question: str) -> None:
     ]
 
 
+def test_of_rows_that_differ_by_a_number_the_one_that_is_asked_for_is_quoted() -> None:
+    rows = "| P-10881 | What is the price of a part? |\n| P-10888 | 30 EUR |\n| P-10889 | What a price! |"
+    *_, row = lead("What is the price of part P-10888?", f"| Part | Note |\n|---|---|\n{rows}")
+    assert row == "| P-10888 | 30 EUR |"
+
+
 def test_sentences_around_a_procedure_are_quoted_without_parts_of_it() -> None:
     passage = "The lid is grey and made of steel.\n\n1. Open the lid.\n2. Press the red key.\n3. Close the lid."
     assert lead("Of which grey steel is it made?", passage) == ["The lid is grey and made of steel."]
