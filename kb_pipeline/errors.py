@@ -21,7 +21,7 @@ the module of each error that is not defined here::
             UnreadableArticleError, EmptyArticleError, MissingLayerError, DamagedLayerError
                 VanishedArticleError        an UnreadableArticleError
         ImageError, StorageError, ModelError, QuestionSetError
-        ScenarioError, IntakeError
+        ScenarioError, IntakeError, WebError
         QueryError
             QueryRefusedError, QueryFailedError
                 TooLargeError                   network.local_answers; a QueryFailedError
@@ -40,7 +40,6 @@ the module of each error that is not defined here::
         NotAnAdministratorError             app.answering.chosen_model
         NetworkNotFoundError                app.network.served
         InvestigationNotFoundError          app.network.running
-        WebError                            app.web.base
         AnswerError                         app.errors
             BadQuestionError, NotSignedInError, NotPermittedError, UpstreamRefusedError, UpstreamMissingError,
             UpstreamBusyError, UpstreamTimeoutError, UpstreamCutShortError, IndexUnavailableError,
@@ -54,7 +53,7 @@ the module of each error that is not defined here::
 """
 
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, Literal
 
 from kb_pipeline.secrets import without_credentials
 
@@ -218,6 +217,18 @@ class ScenarioError(KnowledgeBaseError):
 
 class IntakeError(KnowledgeBaseError):
     """A source of articles cannot be used: its declaration, the place it names, or one item of it."""
+
+
+WebReason = Literal["refused", "unreachable", "timeout", "status", "too large", "not a page", "malformed", "unexpected"]
+"""Why a search of the web or a page failed, for logs and counters."""
+
+
+class WebError(KnowledgeBaseError):
+    """A search of the web, or a page of it, failed. ``reason`` is counted."""
+
+    def __init__(self, message: str, reason: WebReason) -> None:
+        super().__init__(message)
+        self.reason = reason
 
 
 class QueryError(KnowledgeBaseError):

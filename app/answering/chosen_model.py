@@ -12,11 +12,11 @@ from app.callers.principal import Principal
 from app.errors import AnswerError
 from app.schema.models import ModelAddress, ModelChoice, ModelInUse
 from app.settings import AppSettings
-from app.web.addresses import is_public, resolve
 from kb_pipeline.errors import KnowledgeBaseError, SettingsError
 from kb_pipeline.models.openai_client import OPENAI_URL
 from kb_pipeline.secrets import credentials_in
 from kb_pipeline.services.urls import web_url
+from kb_pipeline.services.web.addresses import is_public, resolve
 
 _log = logging.getLogger(__name__)
 

@@ -2,24 +2,11 @@
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import Literal
 
 from app.settings import AppSettings
-from kb_pipeline.errors import KnowledgeBaseError
 from kb_pipeline.wording import counted
 
 MOST_RESULTS = 10
-
-Reason = Literal["refused", "unreachable", "timeout", "status", "too large", "not a page", "malformed", "unexpected"]
-"""Why a search or a page failed, for logs and counters."""
-
-
-class WebError(KnowledgeBaseError):
-    """A search of the web, or a page of it, failed. ``reason`` is counted."""
-
-    def __init__(self, message: str, reason: Reason) -> None:
-        super().__init__(message)
-        self.reason = reason
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,62 +1,22 @@
 """Decides which pages are fetched: only public addresses, over HTTP(S), of hosts that are allowed.
 
-A name is resolved once, every address it has is checked, and one of those is connected to, so that a name cannot lead
-elsewhere between the check and the connection. The address of a backend comes from the settings, and is not checked.
+The address of a backend comes from the settings, and is not checked.
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Collection, Sequence
+from collections.abc import Collection
 
 import httpx
 
-from app.web.addresses import is_public, resolve
-from app.web.base import WebError
-from app.web.limited import Received, direct_transport, get
+from kb_pipeline.errors import WebError
+from kb_pipeline.services.web.guard import PORTS, PublicTransport
+from kb_pipeline.services.web.limited import Received, get
 
 MOST_REDIRECTS = 5
 ANY_HOST = "*"
 
-_PORTS = {"http": 80, "https": 443}
 _PAGE = "text/html,application/xhtml+xml,text/plain;q=0.8,text/markdown;q=0.8"
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
-Resolve = Callable[[str, int], Awaitable[Sequence[str]]]
-"""Returns all addresses of a host name."""
-
-
-class PublicTransport(httpx.AsyncBaseTransport):
-    """Connects to the checked address of a host; certificates are still those of its name."""
-
-    def __init__(self, inner: httpx.AsyncBaseTransport | None = None, resolve: Resolve = resolve) -> None:
-        self._inner = inner or direct_transport()
-        self._resolve = resolve
-
-    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
-        """Send a request.
-
-        Raises:
-            WebError: an address of the host is not public, or it has none.
-        """
-        host, port = request.url.raw_host.decode(), request.url.port or _PORTS[request.url.scheme]
-        try:
-            addresses = await self._resolve(host.strip("[]"), port)
-        except (OSError, UnicodeError) as exc:
-            raise WebError(f"{host} has no address", "unreachable") from exc
-        if not addresses or not all(map(is_public, addresses)):
-            raise WebError(f"{host} is refused: it has an address that is not of the public web", "refused")
-        extensions = {**request.extensions, "sni_hostname": host}
-        for last, address in enumerate(addresses, 1 - len(addresses)):
-            url = request.url.copy_with(host=address)
-            # the header Host of the request, with the name, is kept
-            pinned = httpx.Request(request.method, url, headers=request.headers, extensions=extensions)
-            try:
-                return await self._inner.handle_async_request(pinned)
-            except (httpx.ConnectError, httpx.ConnectTimeout):
-                if last == 0:
-                    raise
-        raise AssertionError("there is at least one address")
-
-    async def aclose(self) -> None:
-        await self._inner.aclose()
 
 
 class PageFetcher:
@@ -108,11 +68,11 @@ class PageFetcher:
         except (httpx.InvalidURL, UnicodeError, ValueError) as exc:
             raise WebError("this is no address of a page", "refused") from exc
         host = url.raw_host.decode("ascii", "replace").lower().rstrip(".")
-        if url.scheme not in _PORTS or not host:
+        if url.scheme not in PORTS or not host:
             raise WebError(f"addresses of {url.scheme or 'no scheme'} are not fetched, only http and https", "refused")
         if url.userinfo:
             raise WebError(f"an address of {host} holds a user name or a password, which are not sent", "refused")
-        if url.port not in (None, _PORTS[url.scheme]):
+        if url.port not in (None, PORTS[url.scheme]):
             raise WebError(f"port {url.port} of {host} is not one of web pages", "refused")
         if not self._allows(host):
             raise WebError(f"{host} is not among the hosts whose pages may be fetched (KB_WEB_HOSTS)", "refused")

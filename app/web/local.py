@@ -16,9 +16,9 @@ from threading import Lock
 
 from app.language.words import Weights, words
 from app.settings import AppSettings
-from app.web.base import MOST_RESULTS, WebError, WebPage, WebResult, WebSearch
+from app.web.base import MOST_RESULTS, WebPage, WebResult, WebSearch
 from app.web.page_text import page_of, without_links
-from kb_pipeline.errors import ArticleError, SettingsError
+from kb_pipeline.errors import ArticleError, SettingsError, WebError
 from kb_pipeline.steps.html.convert import convert_html
 from kb_pipeline.steps.main_file import PAGES
 from kb_pipeline.wording import counted

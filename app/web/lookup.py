@@ -10,9 +10,10 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 
 from app.settings import AppSettings
-from app.web.base import WebError, WebPage, WebResult, WebSearch
+from app.web.base import WebPage, WebResult, WebSearch
 from app.web.cache import CacheStats, ConversationCaches, SearchCache
 from app.web.excerpt import cut
+from kb_pipeline.errors import WebError
 
 MOST_RESULTS = 3
 

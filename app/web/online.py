@@ -10,12 +10,12 @@ from urllib.parse import urlsplit
 import httpx
 
 from app.settings import AppSettings
-from app.web.base import MOST_RESULTS, WebError, WebPage, WebResult, WebSearch
+from app.web.base import MOST_RESULTS, WebPage, WebResult, WebSearch
 from app.web.guard import PageFetcher
-from app.web.limited import direct_transport, get_json
 from app.web.page_text import page_of
-from kb_pipeline.errors import SettingsError
+from kb_pipeline.errors import SettingsError, WebError
 from kb_pipeline.services.urls import web_url
+from kb_pipeline.services.web.limited import direct_transport, get_json
 
 _LONGEST_QUERY = 400
 

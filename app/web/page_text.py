@@ -5,11 +5,12 @@ import re
 from email.message import Message
 from urllib.parse import unquote, urlsplit
 
-from app.web.base import WebError, WebPage
+from app.web.base import WebPage
 from app.web.excerpt import cut
-from kb_pipeline.errors import ArticleError
+from kb_pipeline.errors import ArticleError, WebError
 from kb_pipeline.steps.chunk.plain import FENCE_LINE, plain_text
 from kb_pipeline.steps.html.convert import convert_html
+from kb_pipeline.steps.html.decode import in_utf_8
 
 _HTML = frozenset({"text/html", "application/xhtml+xml"})
 _TEXT = frozenset({"text/plain", "text/markdown", "text/x-markdown"})
@@ -29,8 +30,7 @@ def page_of(url: str, body: bytes, content_type: str, fetched_at: str, most_char
     kind = Message()
     kind["content-type"] = content_type or "text/html"
     media_type, charset = kind.get_content_type(), kind.get_content_charset()
-    if charset and charset not in ("utf-8", "utf8"):
-        body = _in_utf_8(body, charset)
+    body = in_utf_8(body, charset)
     if media_type in _TEXT:
         title, markdown = _name(url), body.decode("utf-8", "replace").strip()
     elif media_type in _HTML:
@@ -55,14 +55,6 @@ def without_links(markdown: str) -> str:
         for pattern in (_LINK, _BARE_LINK):
             segments[at] = pattern.sub(lambda match: match[1] or match[2], segments[at])
     return "".join(part for pair in zip(segments, [*fences, ""], strict=True) for part in pair).strip()
-
-
-def _in_utf_8(body: bytes, charset: str) -> bytes:
-    """The bytes in UTF-8 with its mark, which wins over what the page declares; unchanged if the charset is unknown."""
-    try:
-        return b"\xef\xbb\xbf" + body.decode(charset, "replace").encode()
-    except LookupError:
-        return body
 
 
 def _name(url: str) -> str:

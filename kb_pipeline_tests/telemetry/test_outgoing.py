@@ -22,7 +22,7 @@ from azure.cosmos.aio import CosmosClient
 from azure.search.documents import SearchClient
 from opentelemetry import trace
 from app.client.tracing import trace_calls
-from app.web.limited import direct_transport, get
+from kb_pipeline.services.web.limited import direct_transport, get
 from kb_pipeline.telemetry.destinations import read_destinations
 from kb_pipeline.telemetry.outgoing import trace_outgoing_calls
 from kb_pipeline.telemetry.process import start

@@ -67,6 +67,19 @@ def decode(article_id: str, raw: bytes) -> str:
     return page
 
 
+def in_utf_8(raw: bytes, charset: str | None) -> bytes:
+    """The page in UTF-8 with its mark, where a server names another charset: that wins over what the page declares.
+
+    It is unchanged if the charset is unknown.
+    """
+    if not charset or charset in ("utf-8", "utf8"):
+        return raw
+    try:
+        return b"\xef\xbb\xbf" + raw.decode(_AS_BROWSERS_READ.get(charset, charset), "replace").encode()
+    except LookupError:
+        return raw
+
+
 def clean(text: str) -> str:
     """Remove unwanted characters, written directly or as character references, and unify line ends."""
     text = "".join(_with_unknown_signs(text)) if _PRIVATE.search(text) or "&#" in text else text

@@ -3,7 +3,9 @@
 import httpx
 import pytest
 
-from app.web import base, limited, lookup
+from app.web import base, lookup
+from kb_pipeline.errors import WebError
+from kb_pipeline.services.web import limited
 from kb_pipeline.settings import Settings
 from kb_pipeline_tests.app.answering.extractive.test_web import SAMPLES
 from kb_pipeline_tests.app.api.conftest import Serve, openai_of, signed_in
@@ -114,7 +116,7 @@ def test_statistics_count_failures_and_are_empty_without_the_web(
     }
 
     async def fail(*_: object) -> None:
-        raise base.WebError("it does not answer", "timeout")
+        raise WebError("it does not answer", "timeout")
 
     client = serve(**LOCAL)
     monkeypatch.setattr("app.web.local.LocalPages.search", fail)

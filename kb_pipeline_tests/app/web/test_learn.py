@@ -12,9 +12,10 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, RedirectResponse, Response
 
 from app.settings import AppSettings
-from app.web.base import WebError, WebResult
+from app.web.base import WebResult
 from app.web.learn import LearnSearch
 from app.web.lookup import WebLookup
+from kb_pipeline.errors import WebError
 from kb_pipeline_tests.app.web.learn_server import RESULTS, learn
 
 Answer = Callable[[dict[str, Any], Request], Response]

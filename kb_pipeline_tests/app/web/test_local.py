@@ -7,9 +7,8 @@ from pathlib import Path
 import pytest
 
 from app.settings import AppSettings
-from app.web.base import WebError
 from app.web.local import LocalPages
-from kb_pipeline.errors import SettingsError
+from kb_pipeline.errors import SettingsError, WebError
 
 SAMPLES = Path(__file__).parents[3] / "samples/web"
 

@@ -7,9 +7,9 @@ import pytest
 
 from app.settings import AppSettings
 from app.web import open_web
-from app.web.base import WebError, WebPage, WebResult, WebSearch
+from app.web.base import WebPage, WebResult, WebSearch
 from app.web.lookup import WebLookup, format_search_results
-from kb_pipeline.errors import SettingsError
+from kb_pipeline.errors import SettingsError, WebError
 
 AT = "2026-03-04T10:41:00+00:00"
 

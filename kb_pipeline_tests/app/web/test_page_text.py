@@ -2,9 +2,9 @@
 
 import pytest
 
-from app.web.base import WebError
 from app.web.excerpt import CUT, cut
 from app.web.page_text import page_of, without_links
+from kb_pipeline.errors import WebError
 
 AT = "2026-03-04T10:41:00+00:00"
 PAGE = b"""<html><head><title>Scale out | Example Docs</title></head><body><nav><a href="/">Home</a> Pricing</nav>

@@ -7,9 +7,9 @@ import pytest
 from starlette.responses import JSONResponse
 
 from app.settings import AppSettings
-from app.web.base import WebError, WebResult
+from app.web.base import WebResult
 from app.web.searxng import SearxngSearch
-from kb_pipeline.errors import SettingsError
+from kb_pipeline.errors import SettingsError, WebError
 from kb_pipeline_tests.app.model_servers import OwnModel
 
 # https://docs.searxng.org/dev/search_api.html and what an instance answers with format=json

@@ -27,6 +27,10 @@ _PLATFORMS = """
 168.63.129.16?"), IBM's services and service endpoints (cloud.ibm.com: reserved ranges of a VPC), Google's APIs by
 restricted.googleapis.com and private.googleapis.com (cloud.google.com: "Private Google Access")."""
 _REFUSED = tuple(map(ip_network, (*_SPECIAL, *_PLATFORMS)))
+_OWN = tuple(map(ip_network, "10.0.0.0/8 127.0.0.0/8 172.16.0.0/12 192.168.0.0/16 ::1/128 fc00::/7".split()))
+"""This machine and the networks that somebody set up around it; no metadata service of a cloud is there but by IPv6."""
+_METADATA = tuple(map(ip_network, ("fd00:ec2::/32", "fd20:ce::/32", "fd00:42::/32", "fd00:a9fe:a9fe::/48")))
+"""Of AWS, Google, Scaleway and others by IPv6."""
 _ISATAP = 0x5EFE
 """Before the address of IPv4 that an interface has (RFC 5214), but for the bit that says whether it is unique."""
 
@@ -48,3 +52,14 @@ def is_public(address: str) -> bool:
         if ip.scope_id or ip not in _UNICAST or is_isatap:
             return False
     return not any(ip in network for network in _REFUSED)
+
+
+def is_own(address: str) -> bool:
+    """Whether this is an address of this machine or of a private network, and of no platform that these run on."""
+    try:
+        ip = ip_address(address)
+    except ValueError:
+        return False
+    if isinstance(ip, IPv6Address) and ip.scope_id:
+        return False
+    return any(ip in network for network in _OWN) and not any(ip in network for network in _METADATA)

@@ -3,7 +3,7 @@
 import json
 import ssl
 import zlib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 
 import httpx
 
-from app.web.base import WebError
+from kb_pipeline.errors import WebError
 
 USER_AGENT = "kb-pipeline (knowledge base; looks pages up when a reader asks)"
 
@@ -33,28 +33,41 @@ def certificates() -> ssl.SSLContext:
     return httpx.create_ssl_context()
 
 
-def direct_transport() -> httpx.AsyncHTTPTransport:
-    """A transport that uses each connection once, so that none is shared by two host names."""
-    limits = httpx.Limits(max_connections=20, max_keepalive_connections=0)
+def direct_transport(keep_alive: int = 0) -> httpx.AsyncHTTPTransport:
+    """A transport that uses each connection once, so that none is shared by two host names.
+
+    A transport for one host name may ``keep_alive`` some.
+    """
+    limits = httpx.Limits(max_connections=20, max_keepalive_connections=keep_alive)
     return httpx.AsyncHTTPTransport(verify=certificates(), trust_env=False, limits=limits)
 
 
 async def get(
-    transport: httpx.AsyncBaseTransport, url: httpx.URL, *, accept: str, seconds: float, most_bytes: int
+    transport: httpx.AsyncBaseTransport,
+    url: httpx.URL,
+    *,
+    accept: str,
+    seconds: float,
+    most_bytes: int,
+    headers: Mapping[str, str] | None = None,
+    reads: Callable[[httpx.Response], bool] = lambda response: not response.is_redirect,
 ) -> Received:
     """Request an address once; each part of the exchange may take ``seconds``. Redirects are not followed.
+
+    ``headers`` are sent besides our own, or instead of them. ``reads`` says by the head of a response whether its body
+    is wanted.
 
     Raises:
         WebError: it cannot be reached, is silent for too long, or sends more than ``most_bytes``.
     """
-    headers = {"user-agent": USER_AGENT, "accept": accept, "accept-encoding": "gzip, identity"}
+    own = {"user-agent": USER_AGENT, "accept": accept, "accept-encoding": "gzip, identity"}
     timeout = httpx.Timeout(seconds).as_dict()
-    request = httpx.Request("GET", url, headers=headers, extensions={"timeout": timeout})
+    request = httpx.Request("GET", url, headers={**own, **(headers or {})}, extensions={"timeout": timeout})
     host = url.host
     try:
         response = await transport.handle_async_request(request)
         try:
-            body = b"" if response.is_redirect else await _read(response, most_bytes, host)
+            body = await _read(response, most_bytes, host) if reads(response) else b""
         finally:
             await response.aclose()
     except httpx.TimeoutException as exc:
