@@ -96,6 +96,13 @@ class Source(ABC):
     def __init__(self, name: str, made_by: str) -> None:
         self.name, self.made_by = name, made_by
 
+    def prepare(self, progress: Callable[[int], None] | None = None) -> None:  # noqa: B027  (most have nothing to do)
+        """Do what takes long before listing, such as copying a site, while other sources may be taken in.
+
+        Raises:
+            IntakeError, TransientError: as :meth:`items`.
+        """
+
     @abstractmethod
     def items(self) -> Iterator[Item | Refused]:
         """List all items, without fetching them.

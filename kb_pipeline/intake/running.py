@@ -95,6 +95,7 @@ def run(source: Source, settings: Settings, *, confirmed: bool = False, progress
         KnowledgeBaseError: the source cannot be listed, and nothing was changed; or nothing can be written.
     """
     began = time.monotonic()
+    source.prepare(progress)
     # one source at a time: they share the names in the staging folder
     with Locks(settings.home_path / "locks" / "intake").hold(["intake"]), _opened(source, settings) as intake:
         intake.folders.prepare()
@@ -115,6 +116,7 @@ def preview(source: Source, settings: Settings) -> Taken:
         KnowledgeBaseError: the source cannot be listed.
     """
     began = time.monotonic()
+    source.prepare()
     with _opened(source, settings) as intake:
         with intake.state.transaction(keep=False):
             number = intake.state.begin("")
@@ -139,7 +141,8 @@ def forget(name: str, settings: Settings) -> list[str]:
         kept = settings.home_path / "intake"
         for suffix in ("", "-shm", "-wal"):
             (kept / f"{name}.sqlite{suffix}").unlink(missing_ok=True)
-        remove_folder(UPath(kept / f"{name}.git"))
+        for suffix in (".git", ".site"):
+            remove_folder(UPath(kept / f"{name}{suffix}"))
         return removed
 
 
@@ -158,6 +161,8 @@ class _Intake:
         self._settings = settings
         self._kept: set[str] = set()
         """Ids of items that could not be listed; with "/" at the end, of all below."""
+        self._emptied: list[tuple[Row, str]] = []
+        """Articles whose items are none now, and why."""
 
     def list_items(self, number: int) -> None:
         """List the source, and give each new item the id of its article."""
@@ -233,7 +238,6 @@ class _Intake:
         attempts = after_transient_errors(self._settings.attempts, _LONGEST_PAUSE)
         fetched = attempts(self.source.fetch, item, self.state.article_of)
         if isinstance(fetched, LeftOut):
-            self.folders.remove(row.article_id)
             return _Made(note=fetched.reason)
         files = _files_of(item, fetched, readers)
         was_there = self.folders.is_there(row.article_id)
@@ -257,9 +261,10 @@ class _Intake:
         if made.problem:
             self.taken.refused[row.item.id] = made.problem
             self.state.failed(row, made.problem)
+        elif not made.paths and row.outcome == "article":
+            self._emptied.append((now, made.note))
         elif not made.paths:
-            self.taken.left_out += 1
-            self.state.made(now, "left out", made.note)
+            self._leave_out(now, made.note)
         else:
             self.state.made(now, "article", parts=made.parts)
             if made.is_new:
@@ -270,9 +275,14 @@ class _Intake:
                 self.taken.unchanged += 1
             self.taken.bytes += made.bytes if made.is_changed else 0
 
+    def _leave_out(self, row: Row, note: str) -> None:
+        self.folders.remove(row.article_id)
+        self.taken.left_out += 1
+        self.state.made(row, "left out", note)
+
     def remove_gone(self, number: int, *, confirmed: bool, really: bool = True) -> None:
-        """Remove the articles whose items are gone, unless there are so many that it may be an accident."""
-        missing = sum(1 for _ in self._gone(number))
+        """Remove the articles whose items are gone or left out now, unless so many are that it may be an accident."""
+        missing = sum(1 for _ in self._gone(number)) + len(self._emptied)
         known = self.state.counts().articles
         if missing and not confirmed and (not self.taken.listed or may_be_accident(missing, known, self._settings)):
             self.taken.guard = (
@@ -285,6 +295,9 @@ class _Intake:
             if really:
                 self.folders.remove(row.article_id)
                 self.state.made(row, "gone")
+            self.taken.gone.append(row.article_id)
+        for row, note in self._emptied:
+            self._leave_out(row, note)
             self.taken.gone.append(row.article_id)
         if really:
             self.state.forget_unlisted(number)

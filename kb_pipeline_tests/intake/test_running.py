@@ -271,10 +271,25 @@ def test_a_page_that_became_an_index_is_no_article_any_more(wiki: Listed, settin
     run(wiki, settings)
     wiki.listing["p001"] = "2"
     wiki.fetching = {"p001": lambda: LeftOut("it only leads to other pages")}
-    assert run(wiki, settings).left_out == 1
+    taken = run(wiki, settings)
+    assert (taken.left_out, taken.gone) == (1, ["wiki-p001"])  # readers lose it as well
     assert ids(staging) == ["wiki-p000", "wiki-p002"]
     wiki.fetched.clear()
     assert (run(wiki, settings).left_out, wiki.fetched) == (1, [])
+
+
+def test_many_that_became_indexes_at_once_stay_until_that_is_confirmed(settings: Settings, staging: Path) -> None:
+    wiki = Listed().fill(30)
+    run(wiki, settings)
+    wiki.listing = dict.fromkeys(wiki.listing, "2")
+    wiki.fetching = {f"p{number:03}": lambda: LeftOut("it is empty") for number in range(15)}
+    for _ in range(2):
+        taken = run(wiki, settings)
+        assert (taken.gone, taken.left_out, len(ids(staging))) == ([], 0, 30)
+        assert "15 of 30 articles are missing" in taken.guard
+    taken = run(wiki, settings, confirmed=True)
+    assert (len(taken.gone), taken.left_out, len(ids(staging))) == (15, 15, 15)
+    assert run(wiki, settings).left_out == 15
 
 
 def test_only_the_readers_of_an_item_read_its_article_also_while_it_cannot_be_fetched(
