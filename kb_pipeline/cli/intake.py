@@ -16,7 +16,7 @@ from kb_pipeline.cli.console import AsJson, err, named, new_table, out, print_js
 from kb_pipeline.cli.publishing import ingest_stale, remove_gone
 from kb_pipeline.errors import IntakeError, KnowledgeBaseError
 from kb_pipeline.intake.base import Options
-from kb_pipeline.intake.declared import add_source, name_of, open_source, read_sources
+from kb_pipeline.intake.declared import add_source, name_of, name_of_site, open_source, read_sources
 from kb_pipeline.intake.running import Taken, forget, preview, run, state_path
 from kb_pipeline.intake.state import IntakeState
 from kb_pipeline.settings import Settings, load_settings
@@ -71,6 +71,26 @@ def add_git(
     lists = {"readers": list(reader or ()), "exclude": list(exclude or ())}
     own = name or name_of(Path(repository.removesuffix(".git").rpartition(":")[2]))
     _add(own, {**given, **lists}, ingest=ingest, as_json=as_json)
+
+
+@add.command("website")
+def add_website(
+    url: Annotated[str, typer.Argument(metavar="URL", help="Where it begins; all below it is taken in.")],
+    documents: Annotated[bool, typer.Option("--documents", help="Also documents that its pages lead to.")] = False,
+    rate: Annotated[float, typer.Option(help="Most requests in a second; more only for a server of your own.")] = 5,
+    allow_private: Annotated[
+        bool, typer.Option("--allow-private", help="It may be on this machine or in a private network.")
+    ] = False,
+    name: Name = "",
+    reader: Readers = None,
+    exclude: Exclude = None,
+    ingest: Ingest = True,
+    as_json: AsJson = False,
+) -> None:
+    """Take in the pages of a website below an address, as robots.txt allows, and follow their changes."""
+    given = {"kind": "website", "url": url, "documents": documents, "allow_private": allow_private}
+    lists = {"readers": list(reader or ()), "exclude": list(exclude or ()), "rate": rate if rate != 5 else 0}
+    _add(name or name_of_site(url), {**given, **lists}, ingest=ingest, as_json=as_json)
 
 
 def _add(name: str, values: Mapping[str, object], *, ingest: bool, as_json: bool) -> NoReturn:

@@ -9,6 +9,7 @@ import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import yaml  # type: ignore[import-untyped]
 from pydantic import ValidationError
@@ -18,15 +19,25 @@ from kb_pipeline.errors import IntakeError
 from kb_pipeline.intake.base import Options, Source
 from kb_pipeline.intake.folder import FolderOptions, FolderSource
 from kb_pipeline.intake.git import GitOptions, GitSource
+from kb_pipeline.intake.website.options import WebsiteOptions
 from kb_pipeline.settings import Settings
 from kb_pipeline.steps.strict_yaml import line_of, strict_yaml
 from kb_pipeline.store.files import write_bytes
 
 _LARGEST = 1_000_000
 _NAME = re.compile(r"[a-z0-9](-?[a-z0-9]){0,39}")
+
+
+def _website(name: str, options: WebsiteOptions, settings: Settings) -> Source:
+    from kb_pipeline.intake.website.source import WebsiteSource  # its HTTP client loads slowly
+
+    return WebsiteSource(name, options, settings)
+
+
 KINDS: Mapping[str, tuple[type[Options], Callable[[str, Any, Settings], Source]]] = {
     "folder": (FolderOptions, FolderSource),
     "git": (GitOptions, GitSource),
+    "website": (WebsiteOptions, _website),
 }
 """What each kind is declared with, and what opens it."""
 
@@ -114,3 +125,11 @@ def name_of(path: Path) -> str:
         step for step in steps if step and step not in {"html", "htdocs", "site", "build", "public", "en", "doc"}
     ]
     return (telling or ["articles"])[-1][:40].strip("-")
+
+
+def name_of_site(url: str) -> str:
+    """A name for a source, from the address of a website: its host, and the last folder of its path."""
+    parts = urlsplit(url if "://" in url else f"https://{url}")
+    host = (parts.hostname or "site").removeprefix("www.")
+    folder = [step for step in parts.path.split("/") if step and "." not in step][-1:]
+    return re.sub(r"[^a-z0-9]+", "-", "-".join([host, *folder]).lower()).strip("-")[:40].strip("-")

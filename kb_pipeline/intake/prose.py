@@ -1,4 +1,5 @@
-"""Tells an article from a page that only leads to others: an index, a list of contents, a search, a redirection.
+"""Tells an article from a page that only leads to others: an index, a list of contents, a search, a redirection, a
+sign-in.
 
 It goes by structure, so it knows no tool and no language: such a page has no prose of its own, that is no block with
 more text outside of links than inside, no code, no table of values, and no picture.
@@ -17,6 +18,7 @@ _FEW_BLOCKS = 3
 """Blocks of prose that a page of searching has: what to type, and what is needed for it."""
 _FEW_LINKS = 3
 """A short page with fewer links than these is not there for them."""
+SIGN_IN = "it asks for a password"
 _LARGE = 2_000_000
 """Characters of a page that surely has prose; reading it would take long."""
 
@@ -28,7 +30,7 @@ def why_no_article(html: str) -> str:
     page = parse(html)
     if page is None:
         return "it is empty"
-    is_search, is_redirection = _searches(page), _redirects(page)
+    is_search, is_redirection, is_sign_in = _searches(page), _redirects(page), _signs_in(page)
     body = visible_body(page)
     remove_furniture(body)
     main = find_main_content(body)
@@ -39,6 +41,8 @@ def why_no_article(html: str) -> str:
         return "it leads to another page"
     if is_search and blocks <= _FEW_BLOCKS:
         return "it searches the other pages"
+    if is_sign_in and blocks <= 1:
+        return SIGN_IN
     links = sum(1 for _ in main.iter("a"))
     if not blocks and links >= _FEW_LINKS and next(main.iter("pre", "img", "image", "code"), None) is None:
         return "it only leads to other pages"
@@ -47,6 +51,16 @@ def why_no_article(html: str) -> str:
 
 def _redirects(page: Element) -> bool:
     return any((each.get("http-equiv") or "").lower() == "refresh" for each in page.iter("meta"))
+
+
+def _signs_in(page: Element) -> bool:
+    """Whether the page asks for a password, and not only in a box of its site that each page has."""
+    return any(
+        (field.get("type") or "").lower() == "password"
+        and not is_inside(field, "nav", "header", "footer", "aside", "dialog")
+        and not _is_beside_article(field)
+        for field in page.iter("input")
+    )
 
 
 def _searches(page: Element) -> bool:

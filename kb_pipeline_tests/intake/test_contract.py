@@ -1,6 +1,7 @@
 """What every source promises, whatever it reads: each runs through all of these."""
 
 import json
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import pytest
@@ -11,21 +12,23 @@ from kb_pipeline.intake.running import preview, run
 from kb_pipeline.settings import Settings
 from kb_pipeline.store.staging import Staging
 from kb_pipeline_tests.intake.conftest import PROSE, FolderTree, GitTree, ZipTree, page
+from kb_pipeline_tests.intake.website.site import SiteTree
 
-KINDS = {"folder": FolderTree, "zip": ZipTree, "git": GitTree}
+Tree = FolderTree | SiteTree
+KINDS: Mapping[str, Callable[[Path], Tree]] = {
+    "folder": FolderTree, "zip": ZipTree, "git": GitTree, "website": SiteTree
+}  # fmt: skip
 
 
 @pytest.fixture(params=KINDS)
-def tree(request: pytest.FixtureRequest, tmp_path: Path) -> FolderTree:
+def tree(request: pytest.FixtureRequest, tmp_path: Path) -> Tree:
     made = KINDS[request.param](tmp_path)
     made.put("start.html", page(f'<p>{PROSE}</p><a href="more/next.html#part">Next</a>'))
     made.put("more/next.html", page())
     return made
 
 
-def test_each_item_becomes_an_article_that_the_pipeline_accepts(
-    tree: FolderTree, settings: Settings, staging: Path
-) -> None:
+def test_each_item_becomes_an_article_that_the_pipeline_accepts(tree: Tree, settings: Settings, staging: Path) -> None:
     taken = run(tree.source(settings), settings)
     assert (taken.new, taken.refused, taken.guard) == (["manual-more-next", "manual-start"], {}, "")
     listing = Staging(UPath(staging)).list_articles()
@@ -33,13 +36,13 @@ def test_each_item_becomes_an_article_that_the_pipeline_accepts(
     assert PROSE in (staging / "manual-start" / "index.html").read_text()
 
 
-def test_ids_and_versions_are_stable(tree: FolderTree, settings: Settings) -> None:
+def test_ids_and_versions_are_stable(tree: Tree, settings: Settings) -> None:
     first = {item.id: item.version for item in tree.source(settings).items() if isinstance(item, Item)}
     assert first == {item.id: item.version for item in tree.source(settings).items() if isinstance(item, Item)}
     assert len(first) == 2
 
 
-def test_nothing_changed_touches_nothing(tree: FolderTree, settings: Settings, staging: Path) -> None:
+def test_nothing_changed_touches_nothing(tree: Tree, settings: Settings, staging: Path) -> None:
     run(tree.source(settings), settings)
     before = {path: path.stat().st_mtime_ns for path in staging.rglob("*")}
     again = run(tree.source(settings), settings)
@@ -47,7 +50,7 @@ def test_nothing_changed_touches_nothing(tree: FolderTree, settings: Settings, s
     assert {path: path.stat().st_mtime_ns for path in staging.rglob("*")} == before
 
 
-def test_a_changed_item_changes_its_article_and_no_other(tree: FolderTree, settings: Settings, staging: Path) -> None:
+def test_a_changed_item_changes_its_article_and_no_other(tree: Tree, settings: Settings, staging: Path) -> None:
     run(tree.source(settings), settings)
     tree.put("more/next.html", page("<p>Close the valve again, as soon as the gauge has shown five bars.</p>"))
     assert preview(tree.source(settings), settings).changed == ["manual-more-next"]
@@ -56,12 +59,12 @@ def test_a_changed_item_changes_its_article_and_no_other(tree: FolderTree, setti
     assert "five bars" in (staging / "manual-more-next" / "index.html").read_text()
 
 
-def test_links_between_items_lead_to_their_articles(tree: FolderTree, settings: Settings, staging: Path) -> None:
+def test_links_between_items_lead_to_their_articles(tree: Tree, settings: Settings, staging: Path) -> None:
     run(tree.source(settings), settings)
     assert 'href="../manual-more-next/index.html#part"' in (staging / "manual-start" / "index.html").read_text()
 
 
-def test_what_is_gone_is_removed(tree: FolderTree, settings: Settings, staging: Path) -> None:
+def test_what_is_gone_is_removed(tree: Tree, settings: Settings, staging: Path) -> None:
     run(tree.source(settings), settings)
     tree.remove("more/next.html")
     assert preview(tree.source(settings), settings).gone == ["manual-more-next"]
@@ -70,9 +73,7 @@ def test_what_is_gone_is_removed(tree: FolderTree, settings: Settings, staging: 
     assert run(tree.source(settings), settings).gone == []
 
 
-def test_readers_of_the_source_are_the_readers_of_its_articles(
-    tree: FolderTree, settings: Settings, staging: Path
-) -> None:
+def test_readers_of_the_source_are_the_readers_of_its_articles(tree: Tree, settings: Settings, staging: Path) -> None:
     run(tree.source(settings, readers=("team-a",)), settings)
     metadata = json.loads((staging / "manual-start" / "metadata.json").read_text())
     assert metadata["access_control_list"] == ["team-a"]

@@ -1,0 +1,64 @@
+"""What ``intake.yaml`` says of a website."""
+
+from collections.abc import Iterable
+from fnmatch import fnmatchcase
+from typing import Literal
+from urllib.parse import urlsplit
+
+from pydantic import Field, field_validator
+
+from kb_pipeline.intake.base import Options
+from kb_pipeline.intake.website.addresses import whole
+
+
+class WebsiteOptions(Options):
+    """What ``intake.yaml`` says of a website."""
+
+    kind: Literal["website"] = "website"
+    url: str = Field(description="Where it begins; all below it is taken in: https://docs.example.org/guide/")
+    include: tuple[str, ...] = Field((), description="Only pages whose paths match one of these become articles.")
+    exclude: tuple[str, ...] = Field((), description="Pages whose paths match one of these are not asked for.")
+    documents: bool = Field(False, description="Also the documents of the site that its pages lead to.")
+    sitemaps: tuple[str, ...] | None = Field(
+        None, description="Addresses of sitemaps; default: those that robots.txt names, or sitemap.xml; []: none."
+    )
+    pictures_from: tuple[str, ...] = Field(
+        (), description="Other hosts whose pictures are taken: https://cdn.example.org"
+    )
+    rate: float = Field(5, gt=0, le=10_000, description="Most requests in a second.")
+    most_pages: int = Field(100_000, gt=0, description="A site with more pages is not taken in.")
+    allow_private: bool = Field(False, description="The site may be on this machine or in a private network.")
+
+    @field_validator("url")
+    @classmethod
+    def _is_address(cls, value: str) -> str:
+        return _web_address(value)
+
+    @field_validator("sitemaps")
+    @classmethod
+    def _are_addresses(cls, value: tuple[str, ...] | None) -> tuple[str, ...] | None:
+        return None if value is None else tuple(map(_web_address, value))
+
+    @field_validator("pictures_from")
+    @classmethod
+    def _are_hosts(cls, value: tuple[str, ...]) -> tuple[str, ...]:
+        hosts = (urlsplit(_web_address(each)) for each in value)
+        return tuple(f"{each.scheme}://{each.netloc}" for each in hosts)
+
+    def leaves_out(self, name: str) -> bool:
+        """Whether a page of this name is not asked for."""
+        return _matches(name, self.exclude)
+
+    def makes_article_of(self, name: str) -> bool:
+        """Whether a page of this name becomes an article."""
+        return not self.include or _matches(name, self.include)
+
+
+def _web_address(value: str) -> str:
+    if not (address := whole(value)):
+        raise ValueError("it is not a web address (https://...) without user name and password")
+    return address
+
+
+def _matches(name: str, patterns: Iterable[str]) -> bool:
+    return any(fnmatchcase(name, pattern) for pattern in patterns)

@@ -1,0 +1,1 @@
+"""The source of websites, against a real server on loopback."""
