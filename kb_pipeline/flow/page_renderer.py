@@ -10,8 +10,8 @@ import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from functools import cached_property
-from typing import TYPE_CHECKING
-from urllib.parse import unquote, urlsplit
+from typing import TYPE_CHECKING, NamedTuple
+from urllib.parse import quote, unquote, urlsplit
 
 import psutil
 
@@ -30,6 +30,8 @@ _QUIET_MS, _SETTLING_MS = 500, 10_000
 """A page is done when its text has not changed for so long, or after so long."""
 _LONGEST = 20_000_000
 """Characters of the page that the scripts made."""
+_MOST_MISSING = 200
+"""Files that are named of those that the page asked for in vain."""
 _LOOK_SECONDS = 0.2
 _SETTLED = f"""() => new Promise(done => {{
   let timer = setTimeout(done, {_QUIET_MS});
@@ -56,15 +58,30 @@ class PageRenderer:
             ArticleError: that takes too long or too much memory, or the page crashes the browser.
             SettingsError: no browser is installed, or it does not start.
         """
+        return self.draw(article_id, html, files).html
+
+    def draw(self, article_id: str, html: str, files: Mapping[str, bytes], path: str = "") -> "Drawn":
+        """Draw the page as if it were at a path of its site, of which ``files`` are there.
+
+        Raises:
+            ArticleError, SettingsError: as :meth:`render`.
+        """
         try:
-            return self._process.call(draw, html, files, self._memory_mb, limits=self._limits)
+            return self._process.call(draw, html, files, self._memory_mb, path, limits=self._limits)
         except (LimitExceededError, WorkerLostError) as exc:
             raise ArticleError(f"{article_id}: drawing index.html with Chromium {exc}; stage a simpler page") from exc
         except KnowledgeBaseError as exc:
             raise type(exc)(f"{article_id}: {exc}") from exc
 
 
-def draw(html: str, files: Mapping[str, bytes], memory_mb: int) -> str:
+class Drawn(NamedTuple):
+    """The page as its scripts made it, and what it asked for in vain: paths, with the query behind a ``?``."""
+
+    html: str
+    missing: tuple[str, ...]
+
+
+def draw(html: str, files: Mapping[str, bytes], memory_mb: int, path: str = "") -> Drawn:
     """Draw the page in this process's browser, which ends with the call."""
     try:
         from playwright.async_api import Error
@@ -72,7 +89,7 @@ def draw(html: str, files: Mapping[str, bytes], memory_mb: int) -> str:
         raise MissingExtraError("KB_RENDER=chromium", "render") from exc
     with _watched(memory_mb) as is_too_large:
         try:
-            return asyncio.run(_draw(html, files))
+            return asyncio.run(_draw(html, files, path))
         except Error as exc:
             if is_too_large.is_set():
                 raise ArticleError(f"drawing index.html with Chromium needed more than {memory_mb:,} MB") from exc
@@ -110,22 +127,27 @@ def _resident(process: psutil.Process) -> int:
     return 0
 
 
-async def _draw(html: str, files: Mapping[str, bytes]) -> str:
+async def _draw(html: str, files: Mapping[str, bytes], path: str) -> Drawn:
     from playwright.async_api import async_playwright
 
     from kb_pipeline.analyzers.mistral.pdf import launch
 
+    missing: dict[str, None] = {}
+
     async def only_the_folder(route: "Route") -> None:
         url = urlsplit(route.request.url)
         name = unquote(url.path).removeprefix("/")
+        name = f"{name}?{url.query}" if f"{name}?{url.query}" in files else name
         if f"{url.scheme}://{url.netloc}/" != _ORIGIN or route.request.method != "GET":
             await route.abort("aborted")
-        elif not name and route.request.is_navigation_request():
+        elif name == path and route.request.is_navigation_request():
             await route.fulfill(body=html, headers={"Content-Type": "text/html; charset=utf-8"})
         elif name in files:
-            kind = mimetypes.guess_type(name)[0] or "application/octet-stream"
+            kind = mimetypes.guess_type(name.partition("?")[0])[0] or "application/octet-stream"
             await route.fulfill(body=files[name], headers={"Content-Type": kind})
         else:
+            if len(missing) < _MOST_MISSING:
+                missing[f"{name}?{url.query}" if url.query else name] = None
             await route.abort("aborted")
 
     async with async_playwright() as playwright:
@@ -135,8 +157,8 @@ async def _draw(html: str, files: Mapping[str, bytes]) -> str:
         await context.route_web_socket("**/*", lambda socket: None)  # never connected
         page = await context.new_page()
         page.on("dialog", lambda dialog: dialog.dismiss())
-        await page.goto(_ORIGIN, wait_until="load")
+        await page.goto(_ORIGIN + quote(path), wait_until="load")
         await page.evaluate(_SETTLED)
         drawn = str(await page.evaluate("longest => document.documentElement.outerHTML.slice(0, longest)", _LONGEST))
         await browser.close()
-    return f"<!doctype html>{drawn}"
+    return Drawn(f"<!doctype html>{drawn}", tuple(missing))

@@ -21,8 +21,10 @@ from kb_pipeline.intake.website.client import REDIRECTS, Client, Site
 from kb_pipeline.intake.website.copy import Kind, Role, SiteCopy, Thing
 from kb_pipeline.intake.website.options import WebsiteOptions
 from kb_pipeline.intake.website.page import FACTS_VERSION, PageFacts, read_page
+from kb_pipeline.intake.website.scripts import ScriptedPages, may_need_scripts
 from kb_pipeline.intake.website.sitemaps import read_sitemap
 from kb_pipeline.services.web.limited import Received
+from kb_pipeline.settings import Settings
 from kb_pipeline.steps.fingerprint import fingerprint
 from kb_pipeline.steps.html.decode import decode, in_utf_8
 from kb_pipeline.steps.main_file import INDEX_FILE, is_document
@@ -52,11 +54,12 @@ def document_name(address: str) -> str:
 class Crawl:
     """Crawls one site."""
 
-    def __init__(self, options: WebsiteOptions, copy: SiteCopy, attempts: int) -> None:
+    def __init__(self, options: WebsiteOptions, copy: SiteCopy, settings: Settings) -> None:
         self._options, self._copy, self._scope = options, copy, Scope(options.url)
         self._pictures_from = {self._scope.origin, *options.pictures_from}
-        self._client = Client(Site(self._scope.origin, options.rate, AT_ONCE, options.allow_private), attempts)
+        self._client = Client(Site(self._scope.origin, options.rate, AT_ONCE, options.allow_private), settings.attempts)
         self._number = 0
+        self._scripts = ScriptedPages(self._scope.origin, self._file) if settings.render == "chromium" else None
         # navigation leads to the same addresses from every page
         self._is_page = lru_cache(_REMEMBERED)(self._is_page_of_ours)
 
@@ -173,7 +176,7 @@ class Crawl:
             received = await self._client.get(
                 thing.address, {name: value for name, value in headers.items() if value}, self._wants(thing)
             )
-        return self._answered(thing, received)
+        return await self._answered(thing, received)
 
     def _wants(self, thing: Thing) -> Callable[[httpx.Response], bool]:
         return lambda response: response.status_code == 200 and bool(self._kind(thing, response.headers))
@@ -189,7 +192,7 @@ class Crawl:
         # what is no page is a picture where it is shown as one; its content tells, servers often do not know
         return "picture" if thing.as_picture == self._number and media_type not in _PAGES else ""
 
-    def _answered(self, thing: Thing, received: Received) -> Thing:
+    async def _answered(self, thing: Thing, received: Received) -> Thing:
         """What is known of an address after an answer."""
         nothing = Thing(thing.address, thing.as_page, thing.as_picture, is_item=thing.is_item)
         status, headers = received.status, received.headers
@@ -206,16 +209,33 @@ class Crawl:
         kind = self._kind(thing, headers)
         if not kind:
             return nothing
-        charset = _type_of(headers)[1]
-        digest = self._copy.keep(received.body)
-        facts = self._facts(thing, received, charset) if kind == "page" else None
+        charset, etag = _type_of(headers)[1] or "", headers.get("etag", "")[:1000]
+        modified = headers.get("last-modified", "")[:100]
+        content, facts = received.body, None
+        if kind == "page":
+            html = self._decoded(thing, received, charset)
+            facts = self._facts(thing, html, headers)
+            if self._scripts and may_need_scripts(html, facts.words):
+                html = await self._scripts.draw(thing.address, html)
+                facts = self._facts(thing, html, headers)
+                # its scripts may change without it, so it is asked for as a whole each time
+                content, charset, etag, modified = html.encode(), "", "", ""
+            elif not facts.words and may_need_scripts(html, 0):
+                raise IntakeError(f"{thing.address} shows nothing without its scripts; set KB_RENDER=chromium")
+        digest = self._copy.keep(content)
         return nothing._replace(
-            kind=kind, digest=digest, charset=charset or "",
-            etag=headers.get("etag", "")[:1000], modified=headers.get("last-modified", "")[:100],
+            kind=kind, digest=digest, charset=charset, etag=etag, modified=modified,
             facts=facts.model_dump_json(exclude_defaults=True) if facts else "",
             canonical=facts.canonical if facts and self._scope.has(facts.canonical) else "",
             verdict=thing.verdict if digest == thing.digest else "",
         )  # fmt: skip
+
+    async def _file(self, address: str) -> bytes | None:
+        """A file that a script asks for."""
+        if not await self._client.is_allowed(address):
+            return None
+        received = await self._client.get(address)
+        return received.body if received.status == 200 else None
 
     def _redirected(self, thing: Thing, nothing: Thing, status: int, location: str) -> Thing:
         target = whole(location, thing.address) if location else None
@@ -227,18 +247,19 @@ class Crawl:
             return thing._replace(problem=f"{thing.address} leads to {target} for now, which is not taken in")
         return (thing._replace(problem="") if is_for_now else nothing)._replace(leads_to=target)
 
-    def _facts(self, thing: Thing, received: Received, charset: str | None) -> PageFacts:
+    def _decoded(self, thing: Thing, received: Received, charset: str) -> str:
         if len(received.body) > _LARGEST_PAGE:
-            raise IntakeError(
-                f"{thing.address} has {len(received.body):,} bytes, of a page at most {_LARGEST_PAGE:,} are read"
-            )
+            size = f"{len(received.body):,} bytes"
+            raise IntakeError(f"{thing.address} has {size}, of a page at most {_LARGEST_PAGE:,} are read")
         try:
-            html = decode(thing.address, in_utf_8(received.body, charset))
+            return decode(thing.address, in_utf_8(received.body, charset))
         except EmptyArticleError as exc:
             raise IntakeError(f"{thing.address} is empty") from exc  # servers in trouble answer so
         except KnowledgeBaseError as exc:
             raise IntakeError(str(exc).replace(INDEX_FILE, "it")) from exc
-        facts = read_page(thing.address, html, received.headers.get("x-robots-tag", ""))
+
+    def _facts(self, thing: Thing, html: str, headers: httpx.Headers) -> PageFacts:
+        facts = read_page(thing.address, html, headers.get("x-robots-tag", ""))
         links = tuple(each for each in facts.links if self._scope.has(each) or self._scope.is_same_site(each))
         return facts.model_copy(update={"links": links})
 

@@ -8,6 +8,7 @@ from kb_pipeline.intake.prose import why_no_article
 from kb_pipeline.intake.website.addresses import whole
 from kb_pipeline.records import Record
 from kb_pipeline.steps.html.dom import Element, parse
+from kb_pipeline.steps.html.page import visible_body
 
 FACTS_VERSION = 1
 """Increase it whenever the same page would give other facts."""
@@ -25,6 +26,7 @@ class PageFacts(Record):
         canonical: the address that it says it has.
         no_index: whether it asks not to be found.
         why_none: why it is no article; "" if it is one.
+        words: how many it shows without its scripts.
         links: the addresses of pages that it leads to.
         pictures: the addresses of its pictures.
     """
@@ -33,6 +35,7 @@ class PageFacts(Record):
     canonical: str = ""
     no_index: bool = False
     why_none: str = ""
+    words: int = 0
     links: tuple[str, ...] = ()
     pictures: tuple[str, ...] = ()
 
@@ -46,12 +49,14 @@ def read_page(address: str, html: str, header: str = "") -> PageFacts:
     says = set(_wishes(page, header))
     pictures: dict[str, None] = {}
     rewrite_page(html, lambda _: None, lambda picture: _note(pictures, picture, base))
+    links = () if says & {"nofollow", "none"} else tuple(dict.fromkeys(_links(page, base)))
     return PageFacts(
         base=base,
         canonical=next(filter(None, (whole(each, base) for each in _canonicals(page))), ""),
         no_index=not says.isdisjoint({"noindex", "none"}),
         why_none=why_no_article(html),
-        links=() if says & {"nofollow", "none"} else tuple(dict.fromkeys(_links(page, base))),
+        words=sum(len(str(text).split()) for text in visible_body(page).itertext()),
+        links=links,
         pictures=tuple(pictures),
     )
 

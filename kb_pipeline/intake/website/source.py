@@ -63,7 +63,7 @@ class WebsiteSource(Source):
         return self._settings.home_path / "intake" / f"{self.name}.site"
 
     def _crawl(self) -> Crawl:
-        return Crawl(self._options, self._copy, self._settings.attempts)
+        return Crawl(self._options, self._copy, self._settings)
 
     def prepare(self, progress: Callable[[int], None] | None = None) -> None:
         with Locks(self._settings.home_path / "locks" / "intake").hold([f"{self.name}.site"]):
