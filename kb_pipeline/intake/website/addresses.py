@@ -1,6 +1,7 @@
 """The addresses of a site: one spelling for each, and which of them belong to a source. Pure."""
 
 import re
+from functools import lru_cache
 from urllib.parse import quote, unquote, urljoin, urlsplit, urlunsplit
 
 _PORTS = {"http": 80, "https": 443}
@@ -16,7 +17,15 @@ def whole(address: str, base: str = "") -> str | None:
     Those with a user name or password are none: nothing is ever signed in to.
     """
     try:
-        parts = urlsplit(urljoin(base, address.strip()))
+        return _spelling(urljoin(base, address.strip()).partition("#")[0])
+    except ValueError:
+        return None
+
+
+@lru_cache(20_000)  # navigation leads to the same addresses from every page
+def _spelling(address: str) -> str | None:
+    try:
+        parts = urlsplit(address)
         port, host = parts.port, (parts.hostname or "").rstrip(".")
         if parts.scheme not in _PORTS or not host or parts.username is not None or parts.password is not None:
             return None

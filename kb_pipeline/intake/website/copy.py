@@ -29,7 +29,9 @@ CREATE TABLE IF NOT EXISTS things (
     etag TEXT NOT NULL DEFAULT '', modified TEXT NOT NULL DEFAULT '', charset TEXT NOT NULL DEFAULT '',
     leads_to TEXT NOT NULL DEFAULT '', problem TEXT NOT NULL DEFAULT '', facts TEXT NOT NULL DEFAULT '',
     canonical TEXT NOT NULL DEFAULT '', verdict TEXT NOT NULL DEFAULT '', is_item INTEGER NOT NULL DEFAULT 0
-) WITHOUT ROWID;
+);
+CREATE INDEX IF NOT EXISTS pages ON things (as_page, asked);
+CREATE INDEX IF NOT EXISTS pictures ON things (as_picture, asked);
 CREATE TABLE IF NOT EXISTS crawls (
     number INTEGER PRIMARY KEY, began REAL NOT NULL, options TEXT NOT NULL, reader TEXT NOT NULL,
     ended INTEGER NOT NULL DEFAULT 0
@@ -135,14 +137,11 @@ class SiteCopy:
 
     def pending(self, crawl: int, most: int) -> list[Thing]:
         """Some addresses that a crawl came to and has not asked for; pages first."""
-        return [
-            Thing(*row)
-            for row in self._rows(
-                f"SELECT {_FIELDS} FROM things WHERE asked <> ? AND (as_page = ? OR as_picture = ?) "  # noqa: S608
-                "ORDER BY as_page <> ?, address LIMIT ?",
-                crawl, crawl, crawl, crawl, most,
-            )
-        ]  # fmt: skip
+        for column in ("as_page", "as_picture"):
+            query = f"SELECT {_FIELDS} FROM things WHERE {column} = ? AND asked < ? ORDER BY asked LIMIT ?"  # noqa: S608
+            if found := self._rows(query, crawl, crawl, most):
+                return [Thing(*row) for row in found]
+        return []
 
     def count(self, crawl: int) -> int:
         """How many pages a crawl came to."""
