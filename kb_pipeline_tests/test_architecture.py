@@ -237,7 +237,7 @@ def test_the_web_knows_only_what_it_searches_with() -> None:
 
 
 def test_the_network_of_the_web_is_reached_through_its_guard() -> None:
-    for path in sources("app/web", "kb_pipeline/services/web", "kb_pipeline/intake"):
+    for path in sources("app/web", "kb_pipeline/services/web", "kb_pipeline/intake/website"):
         if path.name not in ("guard.py", "limited.py", "online.py", "client.py"):
             resolves = {"socket"} if path.name == "addresses.py" else set()
             found = {"httpx", "socket", "urllib.request"} & {name.split(".")[0] for name in imports(path)} - resolves

@@ -10,13 +10,12 @@ import httpx
 
 from kb_pipeline.errors import WebError
 from kb_pipeline.services.web.guard import PORTS, PublicTransport
-from kb_pipeline.services.web.limited import Received, get
+from kb_pipeline.services.web.limited import REDIRECTS, Received, get
 
-MOST_REDIRECTS = 5
+MOSTREDIRECTS = 5
 ANY_HOST = "*"
 
 _PAGE = "text/html,application/xhtml+xml,text/plain;q=0.8,text/markdown;q=0.8"
-_REDIRECTS = frozenset({301, 302, 303, 307, 308})
 
 
 class PageFetcher:
@@ -51,15 +50,15 @@ class PageFetcher:
         await self._transport.aclose()
 
     async def _follow(self, url: httpx.URL) -> tuple[str, Received]:
-        for _ in range(MOST_REDIRECTS + 1):
+        for _ in range(MOSTREDIRECTS + 1):
             received = await get(self._transport, url, accept=_PAGE, seconds=self._seconds, most_bytes=self._most_bytes)
             location = received.headers.get("location")
-            if received.status not in _REDIRECTS or not location:
+            if received.status not in REDIRECTS or not location:
                 if received.status != 200:
                     raise WebError(f"{url.host} answered with status {received.status}", "status")
                 return str(url.copy_with(fragment=None)), received
             url = self._allowed(location, url)
-        raise WebError(f"{url.host} redirects more than {MOST_REDIRECTS} times", "refused")
+        raise WebError(f"{url.host} redirects more than {MOSTREDIRECTS} times", "refused")
 
     def _allowed(self, address: str, base: httpx.URL | None = None) -> httpx.URL:
         try:

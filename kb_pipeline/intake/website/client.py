@@ -5,7 +5,7 @@ Only public addresses are connected to, or for the site itself those of our own 
 
 import asyncio
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from functools import lru_cache
 from typing import NamedTuple
 from urllib.parse import urlsplit
@@ -21,9 +21,8 @@ from kb_pipeline.services.retry import after_transient_errors
 from kb_pipeline.services.service import BUSY, retry_after
 from kb_pipeline.services.web.addresses import is_own, is_public
 from kb_pipeline.services.web.guard import PublicTransport
-from kb_pipeline.services.web.limited import Received, direct_transport, get
+from kb_pipeline.services.web.limited import REDIRECTS, Reads, Received, direct_transport, get
 
-REDIRECTS = frozenset({301, 302, 303, 307, 308})
 _USER_AGENT = f"{AGENT} (knowledge base; takes in the pages of a site)"
 _ACCEPT = "text/html,application/xhtml+xml,*/*;q=0.8"
 _SECONDS, _ALL_SECONDS = 30.0, 300.0
@@ -102,7 +101,7 @@ class Client:
         self,
         address: str,
         headers: Mapping[str, str] | None = None,
-        reads: Callable[[httpx.Response], bool] = lambda response: response.status_code == 200,
+        reads: Reads = lambda status, _: status == 200,
         turns: bool = True,
     ) -> Received:
         """Ask for an address; redirects are not followed.
@@ -138,9 +137,7 @@ class Client:
             raise IntakeError(f"{self._site.origin}/robots.txt asks for {asked_for:g} s between two requests")
         return max(float(asked_for), 1 / self._site.rate)
 
-    async def _once(
-        self, address: str, headers: Mapping[str, str], reads: Callable[[httpx.Response], bool], pause: float
-    ) -> Received:
+    async def _once(self, address: str, headers: Mapping[str, str], reads: Reads, pause: float) -> Received:
         async with self._turn:
             await asyncio.sleep(max(0.0, self._next - time.monotonic()))
             self._next = max(self._next, time.monotonic()) + pause

@@ -7,23 +7,21 @@ that fails keeps what is known of it, and is named; nothing of a site that fails
 import asyncio
 import mimetypes
 import posixpath
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from email.message import Message
 from functools import lru_cache
 from urllib.parse import unquote, urlsplit
 
-import httpx
-
 from kb_pipeline.errors import EmptyArticleError, IntakeError, KnowledgeBaseError
 from kb_pipeline.intake.website.addresses import Scope, whole
-from kb_pipeline.intake.website.client import REDIRECTS, Client, Site
+from kb_pipeline.intake.website.client import Client, Site
 from kb_pipeline.intake.website.copy import Kind, Role, SiteCopy, Thing
 from kb_pipeline.intake.website.options import WebsiteOptions
 from kb_pipeline.intake.website.page import FACTS_VERSION, PageFacts, read_page
 from kb_pipeline.intake.website.scripts import ScriptedPages, may_need_scripts
 from kb_pipeline.intake.website.sitemaps import read_sitemap
-from kb_pipeline.services.web.limited import Received
+from kb_pipeline.services.web.limited import REDIRECTS, Reads, Received
 from kb_pipeline.settings import Settings
 from kb_pipeline.steps.fingerprint import fingerprint
 from kb_pipeline.steps.html.decode import decode, in_utf_8
@@ -75,7 +73,7 @@ class Crawl:
             for _ in range(6):
                 if not await self._client.is_allowed(address):
                     raise IntakeError(f"{self._scope.origin}/robots.txt does not allow {address}")
-                received = await self._client.get(address, reads=lambda _: False)
+                received = await self._client.get(address, reads=lambda *_: False)
                 if received.status not in REDIRECTS:
                     break
                 address = whole(received.headers.get("location", ""), address) or ""
@@ -178,10 +176,10 @@ class Crawl:
             )
         return await self._answered(thing, received)
 
-    def _wants(self, thing: Thing) -> Callable[[httpx.Response], bool]:
-        return lambda response: response.status_code == 200 and bool(self._kind(thing, response.headers))
+    def _wants(self, thing: Thing) -> Reads:
+        return lambda status, headers: status == 200 and bool(self._kind(thing, headers))
 
-    def _kind(self, thing: Thing, headers: httpx.Headers) -> Kind:
+    def _kind(self, thing: Thing, headers: Mapping[str, str]) -> Kind:
         """What is at an address, as the server says."""
         media_type = _type_of(headers)[0]
         if thing.as_page == self._number:
@@ -258,7 +256,7 @@ class Crawl:
         except KnowledgeBaseError as exc:
             raise IntakeError(str(exc).replace(INDEX_FILE, "it")) from exc
 
-    def _facts(self, thing: Thing, html: str, headers: httpx.Headers) -> PageFacts:
+    def _facts(self, thing: Thing, html: str, headers: Mapping[str, str]) -> PageFacts:
         facts = read_page(thing.address, html, headers.get("x-robots-tag", ""))
         links = tuple(each for each in facts.links if self._scope.has(each) or self._scope.is_same_site(each))
         return facts.model_copy(update={"links": links})
@@ -294,7 +292,7 @@ class Crawl:
             seen |= further
 
 
-def _type_of(headers: httpx.Headers) -> tuple[str, str | None]:
+def _type_of(headers: Mapping[str, str]) -> tuple[str, str | None]:
     """The media type and the charset of an answer; one without a type is taken for a page."""
     kind = Message()
     kind["content-type"] = headers.get("content-type") or "text/html"

@@ -18,6 +18,11 @@ USER_AGENT = "kb-pipeline (knowledge base; looks pages up when a reader asks)"
 _GZIP = 16 + zlib.MAX_WBITS
 
 
+REDIRECTS = frozenset({301, 302, 303, 307, 308})
+Reads = Callable[[int, Mapping[str, str]], bool]
+"""Says by the status and the headers of a response whether its body is wanted."""
+
+
 @dataclass(frozen=True, slots=True)
 class Received:
     """A whole response."""
@@ -50,12 +55,11 @@ async def get(
     seconds: float,
     most_bytes: int,
     headers: Mapping[str, str] | None = None,
-    reads: Callable[[httpx.Response], bool] = lambda response: not response.is_redirect,
+    reads: Reads = lambda status, _: status not in REDIRECTS,
 ) -> Received:
     """Request an address once; each part of the exchange may take ``seconds``. Redirects are not followed.
 
-    ``headers`` are sent besides our own, or instead of them. ``reads`` says by the head of a response whether its body
-    is wanted.
+    ``headers`` are sent besides our own, or instead of them.
 
     Raises:
         WebError: it cannot be reached, is silent for too long, or sends more than ``most_bytes``.
@@ -67,7 +71,7 @@ async def get(
     try:
         response = await transport.handle_async_request(request)
         try:
-            body = await _read(response, most_bytes, host) if reads(response) else b""
+            body = await _read(response, most_bytes, host) if reads(response.status_code, response.headers) else b""
         finally:
             await response.aclose()
     except httpx.TimeoutException as exc:
