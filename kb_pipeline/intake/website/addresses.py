@@ -17,9 +17,10 @@ def whole(address: str, base: str = "") -> str | None:
     Those with a user name or password are none: nothing is ever signed in to.
     """
     try:
-        return _spelling(urljoin(base, address.strip()).partition("#")[0])
+        joined = urljoin(base, address.strip()).partition("#")[0]
     except ValueError:
         return None
+    return _spelling(joined) if len(joined) <= _LONGEST else None  # pictures inside of a page are long
 
 
 @lru_cache(20_000)  # navigation leads to the same addresses from every page

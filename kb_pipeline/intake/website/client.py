@@ -32,8 +32,6 @@ _MOST_OF_RULES = 512_000
 """Of a ``robots.txt``; RFC 9309 asks for 500 KiB at least."""
 _LONGEST_PAUSE = 120.0
 """Seconds that a server may ask to wait; a crawl that shall wait longer ends, and goes on with the next run."""
-_MOST_IN_A_ROW = 20
-"""Failures one after another, after which a site is taken for being down."""
 _MOST_REDIRECTS = 5
 _REMEMBERED = 50_000
 
@@ -58,7 +56,9 @@ class Client:
         self._rules: dict[str, Protego] = {}
         self._can_fetch = lru_cache(_REMEMBERED)(lambda rules, address: bool(rules.can_fetch(address, AGENT)))
         self._reading, self._turn = asyncio.Lock(), asyncio.Lock()
-        self._next, self._failures = 0.0, 0
+        self._next = 0.0
+        self.is_sent_away = ""
+        """That the site shall not be asked for longer than a crawl waits, if it says so."""
 
     async def close(self) -> None:
         """Close all connections."""
@@ -111,24 +111,8 @@ class Client:
             IntakeError: what it answers cannot be used.
         """
         pause = await self._pause() if turns else 0.0
-        try:
-            received: Received = await self._patiently.copy()(self._once, address, headers or {}, reads, pause)
-        except TransientError:
-            self._failures += 1
-            raise
-        self._failures = 0
+        received: Received = await self._patiently.copy()(self._once, address, headers or {}, reads, pause)
         return received
-
-    def check_alive(self) -> None:
-        """Raise if one address after another failed.
-
-        Raises:
-            TransientError: so many did that the site seems to be down.
-        """
-        if self._failures >= _MOST_IN_A_ROW:
-            raise TransientError(
-                f"{self._site.origin} failed {self._failures} times one after another; try again later"
-            )
 
     async def _pause(self) -> float:
         """The seconds between two requests."""
@@ -164,7 +148,8 @@ class Client:
             if wait and wait <= _LONGEST_PAUSE:
                 self._next = max(self._next, time.monotonic() + wait)  # for all that is asked
             elif wait:
-                raise IntakeError(f"{address} answered with status {received.status}, and asks to wait {wait:,.0f} s")
+                self.is_sent_away = f"{address} answered with status {received.status}, and asks to wait {wait:,.0f} s"
+                raise IntakeError(self.is_sent_away)
             raise TransientError(f"{address} answered with status {received.status}", wait)
         return received
 

@@ -5,6 +5,7 @@ as files named by their hashes. A killed crawl goes on where it was; contents co
 import sqlite3
 import threading
 import time
+import weakref
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -37,6 +38,8 @@ CREATE TABLE IF NOT EXISTS crawls (
     ended INTEGER NOT NULL DEFAULT 0
 );
 """
+MOST_STEPS = 5
+"""Redirects that are followed."""
 _RESUMED = 24 * 3600.0
 """Seconds within which a crawl that did not end goes on; later all is asked again."""
 
@@ -78,6 +81,7 @@ class SiteCopy:
         with self._translated_errors():
             folder.mkdir(parents=True, exist_ok=True)
             self._db = sqlite3.connect(self._path, check_same_thread=False, isolation_level=None)
+            weakref.finalize(self, self._db.close)
             self._db.execute("PRAGMA journal_mode = WAL")
             self._db.execute("PRAGMA synchronous = NORMAL")
             self._db.executescript(_TABLES)
@@ -156,6 +160,15 @@ class SiteCopy:
         """What is known of an address."""
         found = self._rows(f"SELECT {_FIELDS} FROM things WHERE address = ?", address)  # noqa: S608
         return Thing(*found[0]) if found else None
+
+    def picture(self, address: str) -> Thing | None:
+        """The picture at an address, wherever that leads; ``None`` if there is none."""
+        thing = self.get(address)
+        for _ in range(MOST_STEPS):
+            if thing is None or not thing.leads_to:
+                break
+            thing = self.get(thing.leads_to)
+        return thing if thing and thing.kind == "picture" and self.has(thing) else None
 
     def pages(self) -> Iterator[Thing]:
         """All addresses of pages and documents; those of one content together, the likeliest name of each first."""

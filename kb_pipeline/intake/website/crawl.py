@@ -5,6 +5,7 @@ that fails keeps what is known of it, and is named; nothing of a site that fails
 """
 
 import asyncio
+import logging
 import mimetypes
 import posixpath
 from collections.abc import Callable, Iterable, Mapping
@@ -13,12 +14,19 @@ from email.message import Message
 from functools import lru_cache
 from urllib.parse import unquote, urlsplit
 
-from kb_pipeline.errors import EmptyArticleError, IntakeError, KnowledgeBaseError
+from kb_pipeline.errors import (
+    EmptyArticleError,
+    IntakeError,
+    KnowledgeBaseError,
+    SettingsError,
+    StorageError,
+    TransientError,
+)
 from kb_pipeline.intake.website.addresses import Scope, whole
 from kb_pipeline.intake.website.client import Client, Site
 from kb_pipeline.intake.website.copy import Kind, Role, SiteCopy, Thing
 from kb_pipeline.intake.website.options import WebsiteOptions
-from kb_pipeline.intake.website.page import FACTS_VERSION, PageFacts, read_page
+from kb_pipeline.intake.website.page import FACTS_VERSION, PageFacts, not_found_by, read_page
 from kb_pipeline.intake.website.scripts import ScriptedPages, may_need_scripts
 from kb_pipeline.intake.website.sitemaps import read_sitemap
 from kb_pipeline.services.web.limited import REDIRECTS, Reads, Received
@@ -28,10 +36,13 @@ from kb_pipeline.steps.html.decode import decode, in_utf_8
 from kb_pipeline.steps.main_file import INDEX_FILE, is_document
 from kb_pipeline.store.files import settle
 
+_log = logging.getLogger(__name__)
 AT_ONCE = 4
 _AT_A_TIME = 100
 """Addresses that are asked for between two commits; a kill costs so many again."""
 _REMEMBERED = 50_000
+_MOST_IN_A_ROW = 20
+"""Pages that failed one after another, after which a site is taken for being down."""
 _LARGEST_PAGE = 20_000_000
 _MOST_SITEMAPS = 1000
 _PAGES = frozenset({"text/html", "application/xhtml+xml"})
@@ -56,7 +67,7 @@ class Crawl:
         self._options, self._copy, self._scope = options, copy, Scope(options.url)
         self._pictures_from = {self._scope.origin, *options.pictures_from}
         self._client = Client(Site(self._scope.origin, options.rate, AT_ONCE, options.allow_private), settings.attempts)
-        self._number = 0
+        self._number = self._failed = 0
         self._scripts = ScriptedPages(self._scope.origin, self._file) if settings.render == "chromium" else None
         # navigation leads to the same addresses from every page
         self._is_page = lru_cache(_REMEMBERED)(self._is_page_of_ours)
@@ -119,13 +130,16 @@ class Crawl:
         for thing, answer in zip(pending, answers, strict=True):
             if isinstance(answer, Thing):
                 things.append(answer)
+            elif isinstance(answer, StorageError | SettingsError) or not isinstance(answer, Exception):
+                raise answer
             elif isinstance(answer, KnowledgeBaseError):
                 things.append(thing._replace(problem=str(answer)))
-            else:
-                raise answer
+            else:  # a defect that one page brings to light concerns only this page
+                _log.error("%s cannot be read", thing.address, exc_info=answer)
+                things.append(thing._replace(problem=f"{thing.address}: {type(answer).__name__}: {answer}"))
         settle(self._copy.path(each.digest) for each in things if each.digest)
         found = [(thing, await self._leads(thing)) for thing in things]
-        self._client.check_alive()
+        self._check_alive()
         with self._copy.transaction():
             for thing, (pages, pictures) in found:
                 self._copy.found(pages, "page", self._number)
@@ -165,16 +179,33 @@ class Crawl:
 
     async def _ask(self, thing: Thing, limit: asyncio.Semaphore) -> Thing:
         async with limit:
-            self._client.check_alive()
+            self._check_alive()
             known = self._copy.has(thing)
             headers = {
                 "if-none-match": thing.etag if known else "",
                 "if-modified-since": thing.modified if known else "",
             }
-            received = await self._client.get(
-                thing.address, {name: value for name, value in headers.items() if value}, self._wants(thing)
-            )
+            given = {name: value for name, value in headers.items() if value}
+            try:
+                received = await self._client.get(thing.address, given, self._wants(thing))
+            except TransientError:
+                self._failed += thing.as_page == self._number
+                raise
+            self._failed = 0
         return await self._answered(thing, received)
+
+    def _check_alive(self) -> None:
+        """Raise if the site does not want to be asked now, or is down.
+
+        Raises:
+            TransientError: it is so.
+        """
+        if self._client.is_sent_away:
+            raise TransientError(self._client.is_sent_away)
+        if self._failed >= _MOST_IN_A_ROW:
+            raise TransientError(
+                f"{self._scope.origin}: {self._failed} pages failed one after another; try again later"
+            )
 
     def _wants(self, thing: Thing) -> Reads:
         return lambda status, headers: status == 200 and bool(self._kind(thing, headers))
@@ -206,6 +237,8 @@ class Crawl:
             raise IntakeError(f"{thing.address} answered with status {status}")
         kind = self._kind(thing, headers)
         if not kind:
+            if thing.is_item:
+                raise IntakeError(f"{thing.address} is no page any more, but {_type_of(headers)[0] or 'nothing known'}")
             return nothing
         charset, etag = _type_of(headers)[1] or "", headers.get("etag", "")[:1000]
         modified = headers.get("last-modified", "")[:100]
@@ -220,6 +253,8 @@ class Crawl:
                 content, charset, etag, modified = html.encode(), "", "", ""
             elif not facts.words and may_need_scripts(html, 0):
                 raise IntakeError(f"{thing.address} shows nothing without its scripts; set KB_RENDER=chromium")
+        elif kind == "document":
+            facts = PageFacts(base=thing.address, no_index=not_found_by(headers.get("x-robots-tag", "")))
         digest = self._copy.keep(content)
         return nothing._replace(
             kind=kind, digest=digest, charset=charset, etag=etag, modified=modified,

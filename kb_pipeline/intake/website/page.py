@@ -15,6 +15,7 @@ FACTS_VERSION = 1
 
 AGENT = "kb-pipeline"
 """How pages and ``robots.txt`` call whoever takes in articles."""
+_NO_INDEX = frozenset({"noindex", "none"})
 _REFRESH = re.compile(r"\s*[\d.]*\s*[;,]\s*(?:url\s*=\s*)?['\"]?\s*([^'\"]+)", re.IGNORECASE)
 
 
@@ -46,14 +47,14 @@ def read_page(address: str, html: str, header: str = "") -> PageFacts:
     if page is None:
         return PageFacts(base=address, why_none="it is empty")
     base = next((found for each in page.iter("base") if (found := whole(each.get("href") or "", address))), address)
-    says = set(_wishes(page, header))
+    says = {*_wishes_of(header), *_wishes(page)}
     pictures: dict[str, None] = {}
     rewrite_page(html, lambda _: None, lambda picture: _note(pictures, picture, base))
     links = () if says & {"nofollow", "none"} else tuple(dict.fromkeys(_links(page, base)))
     return PageFacts(
         base=base,
         canonical=next(filter(None, (whole(each, base) for each in _canonicals(page))), ""),
-        no_index=not says.isdisjoint({"noindex", "none"}),
+        no_index=not says.isdisjoint(_NO_INDEX),
         why_none=why_no_article(html),
         words=sum(len(str(text).split()) for text in visible_body(page).itertext()),
         links=links,
@@ -66,11 +67,19 @@ def _note(pictures: dict[str, None], picture: str, base: str) -> None:
         pictures[found] = None
 
 
-def _wishes(page: Element, header: str) -> Iterator[str]:
-    """What the page asks of robots, in its head and in the header; words for robots of other names are not for us."""
+def not_found_by(header: str) -> bool:
+    """Whether a server asks by its header that something is not found."""
+    return not _NO_INDEX.isdisjoint(_wishes_of(header))
+
+
+def _wishes(page: Element) -> Iterator[str]:
     for meta in page.iter("meta"):
         if (meta.get("name") or "").strip().lower() in ("robots", AGENT):
             yield from re.split(r"[\s,]+", (meta.get("content") or "").lower())
+
+
+def _wishes_of(header: str) -> Iterator[str]:
+    """What a server asks of robots; words for those of other names are not for us."""
     for rule in header.lower().split(","):
         name, mark, words = rule.partition(":")
         if not mark or name.strip() in (AGENT, "unavailable_after", "max-snippet", "max-image-preview"):

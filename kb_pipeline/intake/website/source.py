@@ -18,7 +18,7 @@ from kb_pipeline.intake.pictures import Pictures
 from kb_pipeline.intake.prose import SIGN_IN
 from kb_pipeline.intake.trees import Tree
 from kb_pipeline.intake.website.addresses import Scope, whole
-from kb_pipeline.intake.website.copy import SiteCopy, Thing
+from kb_pipeline.intake.website.copy import MOST_STEPS, SiteCopy, Thing
 from kb_pipeline.intake.website.crawl import NEEDS_SIGN_IN, PDF, Crawl, document_name
 from kb_pipeline.intake.website.options import WebsiteOptions
 from kb_pipeline.settings import Settings
@@ -32,7 +32,6 @@ from kb_pipeline.store.files import read_bytes
 from kb_pipeline.store.locks import Locks
 from kb_pipeline.store.staging_files import FileFacts
 
-_MOST_STEPS = 5
 _SAME = 0.8
 """Share of a page's words that the page has which it names as its canonical address. Sites that name one page as the
 address of all are common; what such pages share is navigation, which is not counted."""
@@ -221,14 +220,14 @@ class _Shown(Tree):
         raise NotImplementedError
 
     def content(self, name: str) -> Path:
-        thing = self._copy.get(name)
-        if thing is None or not self._copy.has(thing):
+        thing = self._copy.picture(name)
+        if thing is None:
             raise IntakeError(f"{name} is not in the copy any more; the next run reads it again")
         return self._copy.path(thing.digest)
 
     def _version(self, name: str) -> str | None:
-        thing = self._copy.get(name)
-        return thing.digest if thing and thing.kind == "picture" and self._copy.has(thing) else None
+        thing = self._copy.picture(name)
+        return thing.digest if thing else None
 
 
 def _main_file(thing: Thing) -> str:
@@ -240,7 +239,7 @@ def _main_file(thing: Thing) -> str:
 
 
 def _end(address: str, steps: Mapping[str, str]) -> str:
-    for _ in range(_MOST_STEPS):
+    for _ in range(MOST_STEPS):
         address = steps.get(address, address)
     return address
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from kb_pipeline.errors import IntakeError, TransientError
+from kb_pipeline.errors import IntakeError, StorageError, TransientError
 from kb_pipeline.intake.declared import add_source, name_of_site, read_sources
 from kb_pipeline.intake.running import forget, run
 from kb_pipeline.intake.website import client, copy, crawl
@@ -96,6 +96,14 @@ def test_a_picture_that_changes_or_comes_changes_the_articles_that_show_it(
     small.put("/late.png", screenshot("late"))
     assert sorted(run(small.source(settings), settings).changed) == ["site", "site-one", "site-two"]
     assert (staging / "site-two" / "late.png").exists()
+
+
+def test_a_picture_behind_a_redirect_is_there(small: Site, settings: Settings, staging: Path) -> None:
+    small.pages["/real.png"] = small.pages["/img/a.png"]
+    small.redirect("/img/a.png", "/real.png?v=3", 302)
+    small.pages["/real.png?v=3"] = small.pages["/real.png"]
+    run(small.source(settings), settings)
+    assert (staging / "site-one" / "a.png").read_bytes() == small.pages["/real.png"].body
 
 
 def test_a_page_that_comes_later_is_led_to(small: Site, settings: Settings, staging: Path) -> None:
@@ -280,7 +288,7 @@ def test_a_declared_sitemap_that_is_none_is_told(small: Site, settings: Settings
 
 BROKEN = {
     "500": Answer(500), "503": Answer(503, b"", {"retry-after": "0"}), "429": Answer(429, b"", {"retry-after": "0"}),
-    "429, later": Answer(429, b"", {"retry-after": "3600"}),
+    "another type": Answer(200, b"{}", {"content-type": "application/json"}),
     "half a page": Answer(200, text(prose=OTHER).encode()[:60], {"content-type": "text/html"}, 5000),
     "418": Answer(418), "403": Answer(403), "401": Answer(401),
     "another format": Answer(200, b"%PDF-1.7 x", {"content-type": "text/html"}),
@@ -326,7 +334,7 @@ def test_a_page_that_never_was_an_article_is_named_unless_it_is_not_for_everybod
     small.redirect("/circle", "/one/")
     small.answers["/one/"] = lambda: BROKEN[broken]
     taken = run(small.source(settings), settings)
-    is_private = broken in ("401", "403", "in a circle") or broken.startswith("to ")
+    is_private = broken in ("401", "403", "in a circle", "another type") or broken.startswith("to ")
     assert list(taken.refused) == ([] if is_private else ["one/."])
     assert sorted(taken.new) == ["site", "site-two"]
 
@@ -362,7 +370,7 @@ def many(site: Site, count: int) -> Site:
 def test_a_site_that_is_down_changes_nothing(site: Site, settings: Settings, staging: Path) -> None:
     run(many(site, 40).source(settings), settings)
     site.answers = {path: lambda: Answer(500) for path in site.pages if path != "/"}
-    with pytest.raises(TransientError, match=r"failed 2. times one after another"):
+    with pytest.raises(TransientError, match=r"2. pages failed one after another"):
         run(site.source(settings), settings)
     assert len(ids(staging)) == 41
     site.answers = {"/": lambda: Answer(500)}
@@ -370,6 +378,52 @@ def test_a_site_that_is_down_changes_nothing(site: Site, settings: Settings, sta
         run(site.source(settings), settings)
     site.answers = {}
     assert run(site.source(settings), settings).unchanged == 41
+
+
+def test_a_site_that_wants_to_be_left_alone_is_and_a_later_run_goes_on(
+    site: Site, settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(crawl, "_AT_A_TIME", 10)
+    many(site, 40)
+    answers = iter(range(20))
+    for path in [path for path in site.pages if path != "/"]:
+        site.answers[path] = lambda path=path: (
+            Answer(429, b"", {"retry-after": "3600"}) if next(answers, None) is None else site.pages[path]
+        )
+    with pytest.raises(TransientError, match=r"status 429, and asks to wait 3,600 s"):
+        run(site.source(settings), settings)
+    assert site.counts()[429] <= crawl.AT_ONCE
+    site.answers = {}
+    assert len(run(site.source(settings), settings).new) == 41
+
+
+def test_pictures_that_all_fail_hold_nothing_up(site: Site, settings: Settings) -> None:
+    for number in range(30):
+        site.answers[f"/{number}.png"] = lambda: Answer(500)
+    site.put("/", text("".join(f'<img src="{number}.png">' for number in range(30))))
+    assert run(site.source(settings), settings).new == ["site"]
+
+
+def test_a_defect_that_one_page_brings_to_light_concerns_only_this_page(
+    small: Site, settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read = crawl.read_page
+
+    def failing(address: str, *rest: str) -> object:
+        return read(address, *rest) if "one" not in address else 1 / 0
+
+    monkeypatch.setattr(crawl, "read_page", failing)
+    taken = run(small.source(settings), settings)
+    assert (sorted(taken.new), list(taken.refused)) == (["site", "site-two"], ["one/."])
+
+
+def test_a_disk_that_is_full_ends_the_run(small: Site, settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_: object) -> None:
+        raise StorageError("its disk is full")
+
+    monkeypatch.setattr(copy, "write_bytes", full)
+    with pytest.raises(StorageError):
+        run(small.source(settings), settings)
 
 
 def test_half_of_the_pages_lost_at_once_are_held(site: Site, settings: Settings, staging: Path) -> None:
@@ -481,14 +535,19 @@ def test_documents_that_pages_lead_to_are_articles_if_that_is_told(
     site: Site, settings: Settings, staging: Path
 ) -> None:
     site.put(
-        "/guide/", text('<a href="/files/a%20manual.pdf#page=2">m</a><a href="get?id=3">g</a><a href="x.zip">z</a>')
+        "/guide/",
+        text(
+            '<a href="/files/a%20manual.pdf#page=2">m</a><a href="get?id=3">g</a>'
+            '<a href="x.zip">z</a><a href="hidden.pdf">h</a>'
+        ),
     )
     site.put("/files/a%20manual.pdf", b"%PDF-1.7 x", "application/octet-stream")
     site.put("/guide/get?id=3", b"%PDF-1.7 y", "application/pdf")
+    site.put("/guide/hidden.pdf", b"%PDF-1.7 z", x_robots_tag="noindex")
     assert run(site.source(settings, start="guide/"), settings).new == ["site"]
     assert [path for path, _ in site.asked if "manual" in path or "zip" in path] == []
     taken = run(site.source(settings, start="guide/", documents=True), settings)
-    assert sorted(taken.new) == ["site-files-a-manual", "site-get"] or len(taken.new) == 2
+    assert sorted(taken.new) == ["site-files-a-manual", "site-get-id-3"]
     assert (staging / "site-files-a-manual" / "a manual.pdf").read_bytes() == b"%PDF-1.7 x"
     assert 'href="../site-files-a-manual/a%20manual.pdf#page=2"' in html(staging)
 
