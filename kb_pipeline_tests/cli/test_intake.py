@@ -8,6 +8,7 @@ import pytest
 from kb_pipeline.settings import Settings
 from kb_pipeline_tests.cli.conftest import Run
 from kb_pipeline_tests.intake.conftest import PROSE, page
+from kb_pipeline_tests.intake.website.site import Site
 from kb_pipeline_tests.pictures import screenshot
 
 pytestmark = pytest.mark.slow("runs whole commands")
@@ -38,6 +39,24 @@ def test_a_manual_is_answered_from_with_its_picture_after_one_command(run: Run, 
     assert "https://docs.example.org/valve.html" in str(shown)
     assert "gauge.png" in str(shown)
     assert run("intake", "status", "--json").json[0]["articles"] == 2
+
+
+def test_a_website_is_answered_from_with_its_picture_after_one_command(run: Run, manual: Path) -> None:
+    site = Site()
+    try:
+        for path in manual.rglob("*.*"):
+            site.put(f"/guide/{path.relative_to(manual)}", path.read_bytes())
+        site.put("/guide/", (manual / "index.html").read_bytes())
+        told = ("intake", "add", "website", f"{site.url}guide/", "--name", "guide", "--rate", "1000")
+        assert "allow_private" in run(*told).err
+        said = run(*told, "--allow-private", "--json").json
+        assert (said["published"], said["failing"], said["sources"][0]["left_out"]) == (2, {}, 1)
+        citation = run("ask", "When does the gauge show three bars?", "--json").json["citations"][0]
+        assert citation["article_id"] == "guide-valve"
+        assert f"{site.url}guide/valve.html" in str(citation)
+        assert "gauge.png" in str(run("show", "guide-valve", "--json").json)
+    finally:
+        site.close()
 
 
 def test_what_is_gone_is_taken_from_readers(run: Run, manual: Path) -> None:

@@ -1,7 +1,7 @@
 """What every source promises, whatever it reads: each runs through all of these."""
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 import pytest
@@ -21,11 +21,13 @@ KINDS: Mapping[str, Callable[[Path], Tree]] = {
 
 
 @pytest.fixture(params=KINDS)
-def tree(request: pytest.FixtureRequest, tmp_path: Path) -> Tree:
+def tree(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Tree]:
     made = KINDS[request.param](tmp_path)
     made.put("start.html", page(f'<p>{PROSE}</p><a href="more/next.html#part">Next</a>'))
     made.put("more/next.html", page())
-    return made
+    yield made
+    if isinstance(made, SiteTree):
+        made.site.close()
 
 
 def test_each_item_becomes_an_article_that_the_pipeline_accepts(tree: Tree, settings: Settings, staging: Path) -> None:
