@@ -10,7 +10,9 @@ import mimetypes
 import posixpath
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
+from datetime import timedelta
 from email.message import Message
+from email.utils import parsedate_to_datetime
 from functools import lru_cache
 from urllib.parse import unquote, urlsplit
 
@@ -40,6 +42,7 @@ _log = logging.getLogger(__name__)
 AT_ONCE = 4
 _AT_A_TIME = 100
 """Addresses that are asked for between two commits; a kill costs so many again."""
+_SETTLED = timedelta(seconds=2)
 _REMEMBERED = 50_000
 _MOST_IN_A_ROW = 20
 """Pages that failed one after another, after which a site is taken for being down."""
@@ -240,8 +243,8 @@ class Crawl:
             if thing.is_item:
                 raise IntakeError(f"{thing.address} is no page any more, but {_type_of(headers)[0] or 'nothing known'}")
             return nothing
-        charset, etag = _type_of(headers)[1] or "", headers.get("etag", "")[:1000]
-        modified = headers.get("last-modified", "")[:100]
+        charset = _type_of(headers)[1] or ""
+        etag, modified = _tokens(headers)
         content, facts = received.body, None
         if kind == "page":
             html = self._decoded(thing, received, charset)
@@ -334,3 +337,16 @@ def _type_of(headers: Mapping[str, str]) -> tuple[str, str | None]:
     with suppress(ValueError, LookupError):
         return kind.get_content_type(), kind.get_content_charset()
     return "", None
+
+
+def _tokens(headers: Mapping[str, str]) -> tuple[str, str]:
+    """What the server says of a version; nothing if it was made a moment ago.
+
+    Servers count in seconds: another version of the same second would have the same tokens (RFC 9110, section 8.8.2.2).
+    """
+    etag, modified = headers.get("etag", "")[:1000], headers.get("last-modified", "")[:100]
+    try:
+        age = parsedate_to_datetime(headers["date"]) - parsedate_to_datetime(modified) if modified else _SETTLED
+    except (KeyError, ValueError, TypeError):
+        return etag, modified
+    return (etag, modified) if age >= _SETTLED else ("", "")

@@ -242,6 +242,16 @@ def test_a_packed_page_is_unpacked() -> None:
     assert Fetching(respond).fetch("https://public.example/")[1] == b"<p>Hi</p>"
 
 
+def test_a_part_of_a_packed_page_is_none() -> None:
+    packed = gzip.compress(b"<p>Hi</p>" * 100)[:-12]
+
+    def respond(_: httpx.Request) -> httpx.Response:
+        return httpx.Response(200, headers={"content-encoding": "gzip"}, stream=httpx.ByteStream(packed))
+
+    with pytest.raises(WebError, match="only a part"):
+        Fetching(respond).fetch("https://public.example/")
+
+
 @pytest.mark.parametrize("encoding", ["br", "gzip, gzip", "zstd"])
 def test_a_page_packed_in_a_way_that_was_not_asked_for_is_refused(encoding: str) -> None:
     def respond(_: httpx.Request) -> httpx.Response:

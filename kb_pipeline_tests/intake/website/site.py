@@ -62,7 +62,7 @@ class Site:
             return Answer(404, b"not here", {"content-type": "text/html"})
         if found.status != 200 or not self.has_tokens:
             return found
-        token = f'"{hashlib.sha256(found.body + self.salt.encode()).hexdigest()[:16]}"'
+        token = found.headers.get("etag") or f'"{hashlib.sha256(found.body + self.salt.encode()).hexdigest()[:16]}"'
         headers = {"etag": token, **found.headers}
         return Answer(304, b"", headers) if known == token else found._replace(headers=headers)
 

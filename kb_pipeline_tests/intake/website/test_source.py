@@ -1,8 +1,10 @@
 """A website becomes articles: each page once, with its pictures, politely, and nothing is lost, old or private."""
 
 import json
+import time
 from collections.abc import Callable
 from contextlib import suppress
+from email.utils import formatdate
 from pathlib import Path
 
 import pytest
@@ -72,6 +74,19 @@ def test_a_run_without_changes_costs_one_short_answer_for_each_address(small: Si
     again = run(small.source(settings), settings)
     assert (again.unchanged, again.new, again.changed, again.bytes) == (3, [], [], 0)
     assert small.counts() == {304: 4, 200: 1}  # and the start, to see whether the site is there
+
+
+def test_a_version_of_this_second_is_asked_for_as_a_whole_as_another_may_follow(
+    small: Site, settings: Settings, staging: Path
+) -> None:
+    now, before = formatdate(usegmt=True), formatdate(time.time() - 60, usegmt=True)
+    small.put("/one/", text(prose=OTHER), etag='"same"', last_modified=now)
+    small.put("/two.html", text(prose=f"{OTHER} {PROSE}"), etag='"same"', last_modified=before)
+    run(small.source(settings), settings)
+    small.asked.clear()
+    small.put("/one/", text(prose=f"{OTHER} Again."), etag='"same"', last_modified=now)
+    assert run(small.source(settings), settings).changed == ["site-one"]
+    assert dict(small.asked)["/two.html"] == 304
 
 
 @pytest.mark.parametrize("has_tokens", [True, False])
