@@ -12,7 +12,7 @@ from pathlib import Path
 from urllib.parse import quote, urlsplit
 
 from kb_pipeline.errors import IntakeError
-from kb_pipeline.intake.base import NOT_THERE, ArticleOf, Fetched, Item, LeftOut, Refused, Source
+from kb_pipeline.intake.base import NOT_THERE, ArticleOf, Fetched, Item, LeftOut, Source
 from kb_pipeline.intake.page_links import rewrite_page
 from kb_pipeline.intake.pictures import Pictures
 from kb_pipeline.intake.prose import SIGN_IN
@@ -54,8 +54,8 @@ class WebsiteSource(Source):
         """The addresses of items, each with the main file of its article; "" if it is left out."""
         self._leads_to: dict[str, str] = {}
         """The items that other addresses lead to."""
-        self._withheld: dict[str, str] = {}
-        """Why articles of items stay as they are that lead to a sign-in now."""
+        self._problems: dict[str, str] = {}
+        """Why the newest versions of items are not taken; their articles, if they have any, stay as they are."""
 
     @property
     def _folder(self) -> Path:
@@ -71,66 +71,71 @@ class WebsiteSource(Source):
         self._resolve()
         self._is_read = True
 
-    def items(self) -> Iterator[Item | Refused]:
+    def items(self) -> Iterator[Item]:
         if not self._is_read:
             self.prepare()
-        for address in sorted(self._items):
+        for address in sorted({*self._items, *self._problems}):
             thing = self._copy.get(address)
-            if thing and thing.problem:
-                yield Refused(id=self._scope.name(address), reason=thing.problem)
-            elif thing:
+            if thing:
+                problem = self._problems.get(address, "")
                 yield Item(
                     id=self._scope.name(address),
-                    version=self._version(thing),
+                    version=f"failed: {problem}" if problem else self._version(thing),
                     link=address,
                     readers=self._options.readers,
                 )
-        for address, reason in self._withheld.items():
-            yield Refused(id=self._scope.name(address), reason=reason)
-        for thing in self._copy.pages():
-            # what was never read is named, but not what asks for a sign-in: that is not for everybody
-            if thing.problem and not thing.digest and NEEDS_SIGN_IN not in thing.problem:
-                yield Refused(id=self._scope.name(thing.address), reason=thing.problem)
 
     def _version(self, thing: Thing) -> str:
         """The content, and where its links lead that do not lead to an article of just their address."""
         links = thing.read().links
-        elsewhere = [(link, self._leads_to.get(link, "")) for link in links if not self._main_of(link)]
+        elsewhere = [(link, self._leads_to.get(link, "")) for link in links if not self._items.get(link)]
         return fingerprint(thing.digest, thing.charset, elsewhere) if elsewhere else f"{thing.digest}{thing.charset}"
 
     def _resolve(self) -> None:
         """Decide which addresses are items, and which lead to them."""
         items: dict[str, str] = {}
         steps: dict[str, str] = {}
+        problems: dict[str, str] = {}
         were_items, sign_ins = [], set()
         digest = same_as = ""
         for thing in self._copy.pages():
+            if not self._may_be_item(thing):
+                continue
+            # of what was never read, only what is for everybody is named
+            if thing.problem and (thing.digest or NEEDS_SIGN_IN not in thing.problem):
+                problems[thing.address] = thing.problem
             if thing.leads_to:
                 steps[thing.address] = thing.leads_to
                 were_items += [thing.address] if thing.is_item else []
-            elif not self._options.makes_article_of(self._scope.name(thing.address)):
-                continue
             elif thing.digest and thing.digest == digest:
                 steps[thing.address] = same_as
-            elif thing.digest and thing.kind != "picture":
+            elif thing.digest:
                 digest, same_as, facts = thing.digest, thing.address, thing.read()
                 sign_ins |= {thing.address} if facts.why_none == SIGN_IN else set()
                 if thing.canonical not in ("", thing.address) and self._is_same(thing):
                     steps[thing.address] = thing.canonical
-                elif not facts.no_index:
+                else:
                     items[thing.address] = "" if facts.why_none else _main_file(thing)
         ends = {address: _end(address, steps) for address in steps}
+        for address in were_items:
+            if ends[address] in sign_ins or ends[address] in steps:  # to sign in, or in a circle
+                problems[address] = f"{address} leads to {ends[address]}, and not to a page for everybody"
+                items[address] = INDEX_FILE
         self._items = items
+        self._problems = {each: why for each, why in problems.items() if each in items or each not in steps}
         self._leads_to = {address: end for address, end in ends.items() if items.get(end)}
-        # what leads in a circle, or to a sign-in for now, stays as it is
-        held = [each for each in were_items if ends[each] in sign_ins or ends[each] in steps]
-        self._withheld = {each: f"{each} leads to {ends[each]}, and not to a page for everybody" for each in held}
-        self._copy.set_items([*items, *self._withheld])
+        self._copy.set_items(items)
+
+    def _may_be_item(self, thing: Thing) -> bool:
+        is_wanted = self._options.makes_article_of(self._scope.name(thing.address)) and thing.kind != "picture"
+        return is_wanted and not thing.read().no_index
 
     def _is_same(self, thing: Thing) -> bool:
         """Whether a page is the one that it names as its canonical address, and not only says so."""
         other = self._copy.get(thing.canonical)
         if other is None or other.kind != "page" or other.canonical not in ("", other.address) or other.problem:
+            return False
+        if not self._may_be_item(other):
             return False
         if not thing.verdict.startswith(other.digest):
             same = _share(self._words(thing), self._words(other)) >= _SAME
@@ -147,6 +152,8 @@ class WebsiteSource(Source):
         return set(_WORD.findall(" ".join(map(str, find_main_content(body).itertext()))))
 
     def fetch(self, item: Item, article_of: ArticleOf) -> Fetched | LeftOut:
+        if item.link in self._problems:
+            raise IntakeError(self._problems[item.link])
         thing = self._copy.get(item.link)
         if thing is None or not self._copy.has(thing):
             raise IntakeError(f"{item.link} is not in the copy any more; the next run reads it again")
@@ -167,14 +174,10 @@ class WebsiteSource(Source):
     def _html(self, thing: Thing) -> str:
         return decode(thing.address, in_utf_8(read_bytes(self._copy.path(thing.digest)), thing.charset))
 
-    def _main_of(self, address: str) -> str:
-        """The main file of the article of an item; "" if it has none."""
-        return INDEX_FILE if address in self._withheld else self._items.get(address, "")
-
     def article_at(self, address: str, article_of: ArticleOf) -> str | None:
         """The page or document of the article that an address leads to, seen from another article."""
         item = self._leads_to.get(address, address)
-        main, article_id = self._main_of(item), article_of(self._scope.name(item))
+        main, article_id = self._items.get(item), article_of(self._scope.name(item))
         return f"../{quote(article_id)}/{quote(main)}" if main and article_id else None
 
 

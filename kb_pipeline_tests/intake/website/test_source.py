@@ -3,7 +3,7 @@
 import json
 import time
 from collections.abc import Callable
-from contextlib import suppress
+from contextlib import closing, suppress
 from email.utils import formatdate
 from pathlib import Path
 
@@ -11,7 +11,8 @@ import pytest
 
 from kb_pipeline.errors import IntakeError, StorageError, TransientError
 from kb_pipeline.intake.declared import add_source, name_of_site, read_sources
-from kb_pipeline.intake.running import forget, run
+from kb_pipeline.intake.running import forget, run, state_path
+from kb_pipeline.intake.state import IntakeState
 from kb_pipeline.intake.website import client, copy, crawl
 from kb_pipeline.settings import Settings
 from kb_pipeline_tests.intake.conftest import PROSE, page
@@ -157,6 +158,14 @@ def test_a_page_with_several_addresses_is_one_article(
     site.put("/", text(links, OTHER, title="Start"))
     assert sorted(run(site.source(settings), settings).new) == ["site", "site-page"]
     assert html(staging).count('href="../site-page/index.html"') == len(site.pages) - 1
+
+
+def test_a_canonical_address_that_is_no_article_is_not_believed(small: Site, settings: Settings) -> None:
+    head = '<link rel="canonical" href="/one/">'
+    small.put("/two.html", text(prose=OTHER, head=head, title="One"))
+    assert run(small.source(settings, include=("two*",)), settings).new == ["site-two"]
+    small.put("/one/", text(prose=OTHER, head='<meta name="robots" content="noindex">', title="One"))
+    assert "other-two" in run(small.source(settings, "other"), settings).new
 
 
 @pytest.mark.parametrize("canonical", ["/", "/nowhere.html", "https://www.example.org/page.html", "/two.html"])
@@ -359,6 +368,31 @@ def test_a_page_that_is_not_there_is_gone(status: int, small: Site, settings: Se
     run(small.source(settings), settings)
     small.answers["/one/"] = lambda: Answer(status)
     assert run(small.source(settings), settings).gone == ["site-one"]
+
+
+def test_only_the_readers_of_a_source_read_its_articles_also_of_pages_that_fail_now(
+    small: Site, settings: Settings, staging: Path
+) -> None:
+    run(small.source(settings), settings)
+    small.answers["/one/"] = lambda: Answer(500)
+    run(small.source(settings, readers=("ops",)), settings)
+    for article_id in ids(staging):
+        metadata = json.loads((staging / article_id / "metadata.json").read_text())
+        assert metadata["access_control_list"] == ["ops"], article_id
+
+
+def test_what_fails_is_in_trouble_until_it_is_well_or_gone(small: Site, settings: Settings) -> None:
+    def in_trouble() -> list[str]:
+        with closing(IntakeState(state_path(settings, "site"))) as state:
+            return [row.item.id for row in state.in_trouble()]
+
+    run(small.source(settings), settings)
+    small.answers = {"/one/": lambda: Answer(500), "/two.html": lambda: Answer(500)}
+    run(small.source(settings), settings)
+    assert in_trouble() == ["one/.", "two.html"]
+    small.answers = {"/two.html": lambda: Answer(404)}
+    run(small.source(settings), settings)
+    assert in_trouble() == []
 
 
 def test_a_picture_that_fails_stays_as_it_was(small: Site, settings: Settings, staging: Path) -> None:
