@@ -26,7 +26,7 @@ class WebsiteOptions(Options):
         (), description="Other hosts whose pictures are taken: https://cdn.example.org"
     )
     rate: float = Field(5, gt=0, le=10_000, description="Most requests in a second.")
-    most_pages: int = Field(100_000, gt=0, description="A site with more pages is not taken in.")
+    most_pages: int = Field(50_000, gt=0, description="A site with more pages is not taken in.")
     allow_private: bool = Field(False, description="The site may be on this machine or in a private network.")
 
     @field_validator("url")
