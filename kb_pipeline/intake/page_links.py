@@ -8,6 +8,8 @@ import re
 from collections.abc import Callable
 from html import escape, unescape
 
+from kb_pipeline.steps.html.picture_sources import LATE_SOURCES
+
 Rewrite = Callable[[str], str | None]
 """The new address, or ``None`` to leave it as it is."""
 
@@ -16,12 +18,12 @@ _TAG = re.compile(
     r"<!--.*?(?:-->|\Z)"
     r"|<(script|style|textarea|title|xmp)\b.*?(?:</\1\s*>|\Z)"
     # outside of quotes a "<" ends the search, or each of many unclosed tags would be searched to the end of the page
-    rf"|<(a|area|img|image|input|source|object)\b((?:[^><=]|=\s*+(?:{_VALUE})?)*+)>",
+    rf"|<(a|area|amp-img|img|image|input|source|object)\b((?:[^><=]|=\s*+(?:{_VALUE})?)*+)>",
     re.IGNORECASE | re.DOTALL,
 )
 _ATTRIBUTE = re.compile(rf"([^\s=\"'></]+)(\s*+=\s*+)({_VALUE})")
 _LINKS = frozenset({"href"})
-_PICTURES = frozenset({"src", "srcset", "data", "data-src", "data-original", "data-lazy-src", "data-srcset", "href"})
+_PICTURES = frozenset({"src", "srcset", "data", "href"})
 
 # fenced blocks and code spans are skipped; of the rest, inline links and pictures, and definitions of references
 _CODE = re.compile(
@@ -50,7 +52,7 @@ def rewrite_page(html: str, link: Rewrite, picture: Rewrite) -> str:
 
 def _attribute(match: re.Match[str], names: frozenset[str], rewrite: Rewrite) -> str:
     name, equals, value = match.groups()
-    if name.lower() not in names:
+    if name.lower() not in names and not (names is _PICTURES and LATE_SOURCES.fullmatch(name.lower())):
         return match[0]
     address = unescape(value[1:-1] if value[0] in "\"'" else value).strip()
     if name.lower().endswith("srcset") and not address.startswith("data:"):

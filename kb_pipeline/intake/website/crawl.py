@@ -256,6 +256,8 @@ class Crawl:
                 content, charset, etag, modified = html.encode(), "", "", ""
             elif not facts.words and may_need_scripts(html, 0):
                 raise IntakeError(f"{thing.address} shows nothing without its scripts; set KB_RENDER=chromium")
+            if facts.moved:
+                return self._redirected(thing, nothing, status, facts.moved)
         elif kind == "document":
             facts = PageFacts(base=thing.address, no_index=not_found_by(headers.get("x-robots-tag", "")))
         digest = self._copy.keep(content)

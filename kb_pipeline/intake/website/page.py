@@ -7,10 +7,11 @@ from kb_pipeline.intake.page_links import rewrite_page
 from kb_pipeline.intake.prose import why_no_article
 from kb_pipeline.intake.website.addresses import whole
 from kb_pipeline.records import Record
+from kb_pipeline.steps.fingerprint import fingerprint
 from kb_pipeline.steps.html.dom import Element, parse
-from kb_pipeline.steps.html.page import visible_body
+from kb_pipeline.steps.html.page import find_main_content, remove_furniture, visible_body
 
-FACTS_VERSION = 1
+FACTS_VERSION = 2
 """Increase it whenever the same page would give other facts."""
 
 AGENT = "kb-pipeline"
@@ -28,6 +29,8 @@ class PageFacts(Record):
         no_index: whether it asks not to be found.
         why_none: why it is no article; "" if it is one.
         words: how many it shows without its scripts.
+        shows: a hash of the words and pictures of its main content.
+        moved: where it sends whoever opens it.
         links: the addresses of pages that it leads to.
         pictures: the addresses of its pictures.
     """
@@ -37,6 +40,8 @@ class PageFacts(Record):
     no_index: bool = False
     why_none: str = ""
     words: int = 0
+    shows: str = ""
+    moved: str = ""
     links: tuple[str, ...] = ()
     pictures: tuple[str, ...] = ()
 
@@ -51,12 +56,20 @@ def read_page(address: str, html: str, header: str = "") -> PageFacts:
     pictures: dict[str, None] = {}
     rewrite_page(html, lambda _: None, lambda picture: _note(pictures, picture, base))
     links = () if says & {"nofollow", "none"} else tuple(dict.fromkeys(_links(page, base)))
+    canonical = next(filter(None, (whole(each, base) for each in _canonicals(page))), "")
+    why_none = why_no_article(html)
+    refreshes = next((found for each in page.iter("meta") if (found := whole(_refresh(each), base))), "")
+    body = visible_body(page)
+    words = _words(body)
+    remove_furniture(body)
     return PageFacts(
         base=base,
-        canonical=next(filter(None, (whole(each, base) for each in _canonicals(page))), ""),
+        canonical=canonical,
         no_index=not says.isdisjoint(_NO_INDEX),
-        why_none=why_no_article(html),
-        words=sum(len(str(text).split()) for text in visible_body(page).itertext()),
+        why_none=why_none,
+        words=len(words),
+        shows=fingerprint(_words(find_main_content(body)), list(pictures))[:32],
+        moved=refreshes if why_none and refreshes != address else "",
         links=links,
         pictures=tuple(pictures),
     )
@@ -92,14 +105,20 @@ def _canonicals(page: Element) -> Iterator[str]:
             yield link.get("href") or ""
 
 
+def _refresh(meta: Element) -> str:
+    """Where an element of the head sends whoever opens the page."""
+    is_refresh = meta.tag == "meta" and (meta.get("http-equiv") or "").lower() == "refresh"
+    match = _REFRESH.match(meta.get("content") or "") if is_refresh else None
+    return match[1] if match else "data:"
+
+
+def _words(element: Element) -> list[str]:
+    return [word for text in element.itertext() for word in str(text).split()]
+
+
 def _links(page: Element, base: str) -> Iterator[str]:
     for element in page.iter("a", "area", "frame", "meta"):
-        if element.tag == "meta":
-            is_refresh = (element.get("http-equiv") or "").lower() == "refresh"
-            match = _REFRESH.match(element.get("content") or "") if is_refresh else None
-            address = match[1] if match else ""
-        else:
-            address = element.get("src" if element.tag == "frame" else "href") or ""
+        address = element.get("src" if element.tag == "frame" else "href") or _refresh(element)
         is_followed = "nofollow" not in (element.get("rel") or "").lower().split()
-        if address and is_followed and (found := whole(address, base)):
+        if is_followed and (found := whole(address, base)):
             yield found

@@ -27,6 +27,8 @@ def read_sitemap(address: str, data: bytes) -> Sitemap | None:
         IntakeError: it is damaged or too large, so that some of its pages would be missing.
     """
     data = _unpacked(address, data)
+    if lines := _lines(data):
+        return Sitemap(lines, [])
     found = Sitemap([], [])
     path: list[str] = []
     try:
@@ -57,6 +59,14 @@ def read_sitemap(address: str, data: bytes) -> Sitemap | None:
             f"the sitemap {address} is damaged ({exc.msg}), so pages would be missing; without it: sitemaps: []"
         ) from exc
     return found
+
+
+def _lines(data: bytes) -> list[str]:
+    """The addresses of a sitemap that is plain text, one in each line; nothing if it is something else."""
+    if not data.lstrip(b"\xef\xbb\xbf \r\n").startswith((b"http://", b"https://")):
+        return []
+    lines = list(filter(None, map(str.strip, data.decode("utf-8-sig", "replace").splitlines())))
+    return lines if all(line.startswith(("http://", "https://")) for line in lines) else []
 
 
 def _unpacked(address: str, data: bytes) -> bytes:

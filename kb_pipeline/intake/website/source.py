@@ -37,6 +37,7 @@ _SAME = 0.8
 address of all are common; what such pages share is navigation, which is not counted."""
 _MOST_MISSING = 200
 """Pictures that a page misses and that are looked for in each run."""
+_INDEX = re.compile(r"/(?:index|default)\.\w+$")
 _WORD = re.compile(r"\w+")
 
 
@@ -96,6 +97,7 @@ class WebsiteSource(Source):
         items: dict[str, str] = {}
         steps: dict[str, str] = {}
         problems: dict[str, str] = {}
+        alike: dict[tuple[str, str], list[Thing]] = {}
         were_items, sign_ins = [], set()
         digest = same_as = ""
         for thing in self._copy.pages():
@@ -116,6 +118,13 @@ class WebsiteSource(Source):
                     steps[thing.address] = thing.canonical
                 else:
                     items[thing.address] = "" if facts.why_none else _main_file(thing)
+                    if thing.kind == "page":
+                        alike.setdefault((_place(thing.address), facts.shows), []).append(thing)
+        for things in alike.values():
+            first, *others = sorted(things, key=lambda each: (not each.is_item, len(each.address), each.address))
+            for other in others:
+                steps[other.address] = first.address
+                del items[other.address]
         ends = {address: _end(address, steps) for address in steps}
         for address in were_items:
             if ends[address] in sign_ins or ends[address] in steps:  # to sign in, or in a circle
@@ -239,6 +248,11 @@ def _main_file(thing: Thing) -> str:
         return INDEX_FILE
     name = document_name(thing.address)
     return safe_stem(name) + (posixpath.splitext(name)[1] if is_document(name) else PDF)
+
+
+def _place(address: str) -> str:
+    """An address without what often makes no difference: then the pages decide whether it does."""
+    return _INDEX.sub("", address.partition("?")[0].casefold()).rstrip("/")
 
 
 def _end(address: str, steps: Mapping[str, str]) -> str:

@@ -11,7 +11,8 @@ from kb_pipeline.records import ImageInfo, ImageProblem
 from kb_pipeline.steps.html.dom import Element, has_text, text_of
 from kb_pipeline.steps.html.image_files import ImageFiles
 
-_LATE = re.compile(r"data-(?:[a-z]+-)*(?:src|srcset|original|lazy|echo|img|image)")
+LATE_SOURCES = re.compile(r"data-(?:[a-z]+-)*(?:src|srcset|original|lazy|echo|img|image)")
+"""Attributes in which tools that load pictures late name them."""
 _OTHERS = ("srcset", "data-noscript", "data-sources")
 _SPACER = 32
 """Pixels up to which a picture may stand in the place of another one."""
@@ -50,7 +51,7 @@ def find_file(image: Element, files: ImageFiles) -> ImageInfo | ImageProblem:
     """Return the file that readers see in the place of an image, or why it cannot be shown."""
     problems: list[ImageProblem] = []
     spacer: ImageInfo | None = None
-    late = [str(name) for name in image.attrib if _LATE.fullmatch(str(name))]
+    late = [str(name) for name in image.attrib if LATE_SOURCES.fullmatch(str(name))]
     for group in (late, ["src"], _OTHERS):
         found = [files.find(address) for name in group for address in _addresses(image, name)]
         problems += [each for each in found if isinstance(each, ImageProblem)]

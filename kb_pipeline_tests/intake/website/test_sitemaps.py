@@ -23,6 +23,12 @@ def test_the_pages_of_a_sitemap(data: bytes) -> None:
     assert found == (["https://example.org/a?x=1&y=2", "https://example.org/b"], [])
 
 
+def test_the_lines_of_a_sitemap_that_is_plain_text() -> None:
+    text = "\ufeffhttps://example.org/a\r\n\r\n https://example.org/b "
+    assert read_sitemap(ADDRESS, text.encode()) == (["https://example.org/a", "https://example.org/b"], [])
+    assert read_sitemap(ADDRESS, b"https://example.org/a\nand more") is None
+
+
 def test_the_sitemaps_of_an_index() -> None:
     assert read_sitemap(ADDRESS, INDEX.encode()) == ([], ["https://example.org/s.xml.gz"])
 

@@ -143,6 +143,9 @@ SAME: list[Callable[[Site], None]] = [
     lambda site: site.redirect("/old.html", "/page.html?session=1#top", 302),
     lambda site: site.put("/print/page.html", text("<nav>Print</nav>", head=CANONICAL, title="Page")),
     lambda site: site.put("/page.html?view=1", text("<nav>View 1</nav>", head=CANONICAL, title="Page")),
+    lambda site: site.put("/page.html?sid=1", text('<input value="1"><footer>11:02</footer>', title="Page")),
+    lambda site: site.put("/page.html/", text(head='<meta name="csrf" content="2">', title="Page")),
+    lambda site: site.put("/refresh.html", '<meta http-equiv="refresh" content="0; url=/page.html">'),
     lambda site: site.put("/PAGE.html", text(head=CANONICAL, title="Page", body="<footer>other</footer>")),
 ]
 
@@ -166,6 +169,17 @@ def test_a_canonical_address_that_is_no_article_is_not_believed(small: Site, set
     assert run(small.source(settings, include=("two*",)), settings).new == ["site-two"]
     small.put("/one/", text(prose=OTHER, head='<meta name="robots" content="noindex">', title="One"))
     assert "other-two" in run(small.source(settings, "other"), settings).new
+
+
+def test_pages_that_differ_only_behind_the_question_mark_but_show_something_else_are_two(
+    small: Site, settings: Settings
+) -> None:
+    for number in (1, 2):
+        small.put(f"/list?page={number}", text(prose=f"{OTHER} This is list {number}."))
+        small.put(f"/gallery?show={number}", text(f'<img src="/{number}.png">', OTHER))
+    paths = [path for path in small.pages if "?" in path]
+    small.put("/one/", text("".join(f'<a href="{path}">x</a>' for path in paths), OTHER))
+    assert len(run(small.source(settings), settings).new) == 7
 
 
 @pytest.mark.parametrize("canonical", ["/", "/nowhere.html", "https://www.example.org/page.html", "/two.html"])
