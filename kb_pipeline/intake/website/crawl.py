@@ -54,6 +54,7 @@ _PDF = "application/pdf"
 _NO_PAGES = frozenset({"image", "audio", "video", "font", "application"})
 _TYPES = mimetypes.MimeTypes()
 _FOR_GOOD = frozenset({301, 308})
+_NO_PAGE = "kb-pipeline-asks-for-a-page-that-is-not-here"
 NEEDS_SIGN_IN = "asks for a sign-in"
 Progress = Callable[[int], None]
 
@@ -71,6 +72,7 @@ class Crawl:
         self._pictures_from = {self._scope.origin, *options.pictures_from}
         self._client = Client(Site(self._scope.origin, options.rate, AT_ONCE, options.allow_private), settings.attempts)
         self._number = self._failed = 0
+        self._nothing = "unknown"
         self._scripts = ScriptedPages(self._scope.origin, self._file) if settings.render == "chromium" else None
         # navigation leads to the same addresses from every page
         self._is_page = lru_cache(_REMEMBERED)(self._is_page_of_ours)
@@ -109,6 +111,7 @@ class Crawl:
         options = fingerprint(self._options.model_dump(mode="json"))
         self._number = self._copy.begin(options, fingerprint(FACTS_VERSION, self._scope.prefix)[:16])
         try:
+            self._nothing = await self._shown_for_nothing()
             await self._find([self._scope.start], "page")
             await self._read_sitemaps()
             done = 0
@@ -127,6 +130,19 @@ class Crawl:
         finally:
             await self._client.close()
         self._copy.end(self._number)
+
+    async def _shown_for_nothing(self) -> str:
+        """What the site shows for a page that it has not, where it does not say so by its status."""
+        shown = []
+        for address in (f"{self._scope.prefix}{_NO_PAGE}", self._scope.start):
+            received = await self._client.get(address) if await self._client.is_allowed(address) else None
+            if received is None or received.status != 200 or _type_of(received.headers)[0] not in _PAGES:
+                return "unknown"
+            with suppress(IntakeError):  # it is no page
+                html = self._decoded(Thing(address, 0, 0), received, _type_of(received.headers)[1] or "")
+                shown.append(read_page(address, html).shows)
+        # what is shown everywhere says nothing of a page: scripts fill it
+        return shown[0] if len(set(shown)) == 2 else "unknown"
 
     async def _record(self, pending: Iterable[Thing], answers: "Iterable[Thing | BaseException]") -> None:
         things = []
@@ -256,11 +272,14 @@ class Crawl:
                 content, charset, etag, modified = html.encode(), "", "", ""
             elif not facts.words and may_need_scripts(html, 0):
                 raise IntakeError(f"{thing.address} shows nothing without its scripts; set KB_RENDER=chromium")
+            if facts.shows == self._nothing:
+                return nothing
             if facts.moved:
                 return self._redirected(thing, nothing, status, facts.moved)
         elif kind == "document":
             facts = PageFacts(base=thing.address, no_index=not_found_by(headers.get("x-robots-tag", "")))
-        digest = self._copy.keep(content)
+        is_same = facts and facts.content and facts.content == thing.read().content and self._copy.has(thing)
+        digest, charset = (thing.digest, thing.charset) if is_same else (self._copy.keep(content), charset)
         return nothing._replace(
             kind=kind, digest=digest, charset=charset, etag=etag, modified=modified,
             facts=facts.model_dump_json(exclude_defaults=True) if facts else "",

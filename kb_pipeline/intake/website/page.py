@@ -11,13 +11,25 @@ from kb_pipeline.steps.fingerprint import fingerprint
 from kb_pipeline.steps.html.dom import Element, parse
 from kb_pipeline.steps.html.page import find_main_content, remove_furniture, visible_body
 
-FACTS_VERSION = 2
+FACTS_VERSION = 3
 """Increase it whenever the same page would give other facts."""
 
 AGENT = "kb-pipeline"
 """How pages and ``robots.txt`` call whoever takes in articles."""
 _NO_INDEX = frozenset({"noindex", "none"})
 _REFRESH = re.compile(r"\s*[\d.]*\s*[;,]\s*(?:url\s*=\s*)?['\"]?\s*([^'\"]+)", re.IGNORECASE)
+
+
+_WRITTEN_ANEW = re.compile(
+    # limits of length keep the time in proportion to the page
+    r"<!--.*?(?:-->|\Z)"
+    # formulas and facts stand in scripts of other types
+    r"|<script\b(?![^<>]{0,500}\btype\s*=\s*[\"']?[^\"'<>]{0,100}(?:json|math))[^<>]*>.*?(?:</script\s*>|\Z)"
+    r"|<input\b[^<>]{0,500}\btype\s{0,9}=\s{0,9}[\"']?hidden\b[^<>]{0,2000}>|<meta\b[^<>]{0,500}\bcsrf[^<>]{0,2000}>"
+    r"|\snonce\s{0,9}=\s{0,9}(?:\"[^\"<>]{0,500}\"|'[^'<>]{0,500}')",
+    re.IGNORECASE | re.DOTALL,
+)
+"""Comments, programs, and the tokens of forms and sessions."""
 
 
 class PageFacts(Record):
@@ -29,6 +41,7 @@ class PageFacts(Record):
         no_index: whether it asks not to be found.
         why_none: why it is no article; "" if it is one.
         words: how many it shows without its scripts.
+        content: a hash of the page without what readers never see and servers write anew in each answer.
         shows: a hash of the words and pictures of its main content.
         moved: where it sends whoever opens it.
         links: the addresses of pages that it leads to.
@@ -40,6 +53,7 @@ class PageFacts(Record):
     no_index: bool = False
     why_none: str = ""
     words: int = 0
+    content: str = ""
     shows: str = ""
     moved: str = ""
     links: tuple[str, ...] = ()
@@ -68,6 +82,7 @@ def read_page(address: str, html: str, header: str = "") -> PageFacts:
         no_index=not says.isdisjoint(_NO_INDEX),
         why_none=why_none,
         words=len(words),
+        content=fingerprint(_WRITTEN_ANEW.sub("", html))[:32],
         shows=fingerprint(_words(find_main_content(body)), list(pictures))[:32],
         moved=refreshes if why_none and refreshes != address else "",
         links=links,

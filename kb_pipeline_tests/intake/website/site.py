@@ -34,6 +34,7 @@ class Site:
         self.answers: dict[str, Callable[[], Answer]] = {}
         self.asked: list[tuple[str, int]] = []
         self.has_tokens, self.salt = True, ""
+        self.not_here = Answer(404, b"not here", {"content-type": "text/html"})
         site = self
 
         class Handler(BaseHTTPRequestHandler):
@@ -59,7 +60,7 @@ class Site:
             return self.answers[path]()
         found = self.pages.get(path)
         if found is None:
-            return Answer(404, b"not here", {"content-type": "text/html"})
+            return self.not_here
         if found.status != 200 or not self.has_tokens:
             return found
         token = found.headers.get("etag") or f'"{hashlib.sha256(found.body + self.salt.encode()).hexdigest()[:16]}"'
@@ -84,7 +85,7 @@ class Site:
 
     def counts(self) -> Counter[int]:
         """How often each status was answered since the last call."""
-        counts = Counter(status for path, status in self.asked if path != "/robots.txt" and "sitemap" not in path)
+        counts = Counter(status for path, status in self.asked if path in self.pages and "sitemap" not in path)
         self.asked.clear()
         return counts
 

@@ -1,5 +1,7 @@
 """What a page says of itself to a crawl."""
 
+import time
+
 import pytest
 
 from kb_pipeline.intake.website.page import read_page
@@ -83,3 +85,24 @@ def test_the_address_that_it_gives_itself() -> None:
 )
 def test_a_page_that_only_asks_for_a_password_is_no_article(body: str, is_one: bool) -> None:
     assert (read_page(ADDRESS, page(body)).why_none == "") is is_one
+
+
+@pytest.mark.parametrize(
+    "hostile",
+    [
+        "<!--",
+        "<script ",
+        "<script type=",
+        " type=",
+        "<input type=hidden ",
+        " nonce=",
+        "<meta csrf ",
+        "<a href=x>",
+        "<div>",
+    ],
+)
+def test_hostile_pages_take_time_in_proportion(hostile: str) -> None:
+    began = time.process_time()
+    read_page(ADDRESS, f"<script {hostile * 15_000}")
+    read_page(ADDRESS, f"<p>{PROSE}<input {hostile * 15_000}")
+    assert time.process_time() - began < 8

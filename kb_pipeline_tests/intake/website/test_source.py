@@ -90,6 +90,32 @@ def test_a_version_of_this_second_is_asked_for_as_a_whole_as_another_may_follow(
     assert dict(small.asked)["/two.html"] == 304
 
 
+@pytest.mark.parametrize(
+    "anew",
+    [
+        "<!-- made at {} -->", "<script>session = '{}'</script>", '<script nonce="{}">x</script>',
+        '<form><input type="hidden" name="t" value="{}"></form>', "<input value='{}' type=hidden>",
+        '<meta name="csrf-token" content="{}">',
+    ],
+)  # fmt: skip
+def test_what_a_server_writes_anew_into_each_answer_changes_nothing(anew: str, small: Site, settings: Settings) -> None:
+    small.put("/one/", text(anew.format("a1"), OTHER))
+    run(small.source(settings), settings)
+    small.put("/one/", text(anew.format("b2"), OTHER))
+    assert run(small.source(settings), settings).changed == []
+
+
+@pytest.mark.parametrize(
+    "change",
+    ['<script type="math/tex">x^{}</script>', "<h{0}>Part</h{0}>", "<style>.x{{top:{}px}}</style>"],
+)
+def test_what_readers_may_see_changes_the_article(change: str, small: Site, settings: Settings) -> None:
+    small.put("/one/", text(change.format(2), OTHER))
+    run(small.source(settings), settings)
+    small.put("/one/", text(change.format(3), OTHER))
+    assert run(small.source(settings), settings).changed == ["site-one"]
+
+
 @pytest.mark.parametrize("has_tokens", [True, False])
 def test_other_tokens_with_the_same_content_change_nothing(
     small: Site, settings: Settings, staging: Path, has_tokens: bool
@@ -407,6 +433,23 @@ def test_what_fails_is_in_trouble_until_it_is_well_or_gone(small: Site, settings
     small.answers = {"/two.html": lambda: Answer(404)}
     run(small.source(settings), settings)
     assert in_trouble() == []
+
+
+@pytest.mark.parametrize("says", ["Nothing is here, but you may search for what you want to read.", "Page not found"])
+def test_a_page_that_is_not_there_is_gone_also_where_the_site_does_not_say_so_by_its_status(
+    says: str, small: Site, settings: Settings, staging: Path
+) -> None:
+    small.not_here = Answer(200, text(prose=says).encode(), {"content-type": "text/html"})
+    small.put("/two.html", text('<a href="/broken.html">x</a>', f"{OTHER} {PROSE}", title="Two"))
+    assert sorted(run(small.source(settings), settings).new) == ["site", "site-one", "site-two"]
+    del small.pages["/one/"]
+    assert run(small.source(settings), settings).gone == ["site-one"]
+
+
+def test_what_a_site_shows_for_every_address_is_not_taken_for_nothing(site: Site, settings: Settings) -> None:
+    site.put("/", text(prose=OTHER))
+    site.not_here = site.pages["/"]
+    assert run(site.source(settings), settings).new == ["site"]
 
 
 def test_a_picture_that_fails_stays_as_it_was(small: Site, settings: Settings, staging: Path) -> None:
