@@ -237,6 +237,15 @@ def test_a_page_that_moved_has_one_article_and_links_follow(small: Site, setting
     assert 'href="../site-moved/index.html#part"' in html(staging)
 
 
+def test_a_link_to_an_address_that_is_not_included_leads_to_the_article_that_it_leads_to(
+    small: Site, settings: Settings, staging: Path
+) -> None:
+    small.redirect("/go/1", "/two.html")
+    small.put("/one/", text('<a href="/go/1">Two</a>', OTHER, title="One"))
+    run(small.source(settings, include=("one/*", "two*")), settings)
+    assert 'href="../site-two/index.html"' in html(staging, "site-one")
+
+
 def test_redirects_in_a_circle_end(small: Site, settings: Settings) -> None:
     small.redirect("/two.html", "/three.html")
     small.redirect("/three.html", "/two.html")
