@@ -1,5 +1,6 @@
 """The addresses of a site: one spelling for each, and which of them belong to a source. Pure."""
 
+import posixpath
 import re
 from functools import lru_cache
 from urllib.parse import quote, unquote, urljoin, urlsplit, urlunsplit
@@ -48,6 +49,11 @@ def _spelled(text: str, safe: str) -> str:
 def _one_spelling(match: re.Match[str]) -> str:
     character = chr(int(match[1], 16))
     return character if character in _UNRESERVED else match[0].upper()
+
+
+def document_name(address: str) -> str:
+    """The name of the file at an address."""
+    return unquote(posixpath.basename(urlsplit(address).path)).replace("/", "-").replace("\0", "")
 
 
 class Scope:

@@ -7,61 +7,44 @@ that fails keeps what is known of it, and is named; nothing of a site that fails
 import asyncio
 import logging
 import mimetypes
-import posixpath
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from contextlib import suppress
-from datetime import timedelta
-from email.message import Message
-from email.utils import parsedate_to_datetime
 from functools import lru_cache
-from urllib.parse import unquote, urlsplit
+from urllib.parse import urlsplit
 
 from kb_pipeline.errors import (
-    EmptyArticleError,
     IntakeError,
     KnowledgeBaseError,
     SettingsError,
     StorageError,
     TransientError,
 )
-from kb_pipeline.intake.website.addresses import Scope, whole
+from kb_pipeline.intake.website.addresses import Scope, document_name, whole
+from kb_pipeline.intake.website.answers import NEEDS_SIGN_IN, PAGES, Answers, decoded, type_of
 from kb_pipeline.intake.website.client import Client, Site
-from kb_pipeline.intake.website.copy import Kind, Role, SiteCopy, Thing
+from kb_pipeline.intake.website.copy import Role, SiteCopy, Thing
 from kb_pipeline.intake.website.options import WebsiteOptions
-from kb_pipeline.intake.website.page import FACTS_VERSION, PageFacts, not_found_by, read_page
-from kb_pipeline.intake.website.scripts import ScriptedPages, may_need_scripts
+from kb_pipeline.intake.website.page import FACTS_VERSION, read_page
+from kb_pipeline.intake.website.scripts import ScriptedPages
 from kb_pipeline.intake.website.sitemaps import read_sitemap
-from kb_pipeline.services.web.limited import REDIRECTS, Reads, Received
+from kb_pipeline.services.web.limited import REDIRECTS
 from kb_pipeline.settings import Settings
 from kb_pipeline.steps.fingerprint import fingerprint
-from kb_pipeline.steps.html.decode import decode, in_utf_8
-from kb_pipeline.steps.main_file import INDEX_FILE, is_document
+from kb_pipeline.steps.main_file import is_document
 from kb_pipeline.store.files import settle
 
 _log = logging.getLogger(__name__)
 AT_ONCE = 4
 _AT_A_TIME = 100
 """Addresses that are asked for between two commits; a kill costs so many again."""
-_SETTLED = timedelta(seconds=2)
 _REMEMBERED = 50_000
 _MOST_IN_A_ROW = 20
 """Pages that failed one after another, after which a site is taken for being down."""
-_LARGEST_PAGE = 20_000_000
 _MOST_SITEMAPS = 1000
-_PAGES = frozenset({"text/html", "application/xhtml+xml"})
-PDF = ".pdf"
-_PDF = "application/pdf"
-_NO_PAGES = frozenset({"image", "audio", "video", "font", "application"})
+_NOPAGES = frozenset({"image", "audio", "video", "font", "application"})
 _TYPES = mimetypes.MimeTypes()
-_FOR_GOOD = frozenset({301, 308})
 _NO_PAGE = "kb-pipeline-asks-for-a-page-that-is-not-here"
-NEEDS_SIGN_IN = "asks for a sign-in"
 Progress = Callable[[int], None]
-
-
-def document_name(address: str) -> str:
-    """The name of the file at an address."""
-    return unquote(posixpath.basename(urlsplit(address).path)).replace("/", "-").replace("\0", "")
 
 
 class Crawl:
@@ -72,7 +55,6 @@ class Crawl:
         self._pictures_from = {self._scope.origin, *options.pictures_from}
         self._client = Client(Site(self._scope.origin, options.rate, AT_ONCE, options.allow_private), settings.attempts)
         self._number = self._failed = 0
-        self._nothing = "unknown"
         self._scripts = ScriptedPages(self._scope.origin, self._file) if settings.render == "chromium" else None
         # navigation leads to the same addresses from every page
         self._is_page = lru_cache(_REMEMBERED)(self._is_page_of_ours)
@@ -111,7 +93,15 @@ class Crawl:
         options = fingerprint(self._options.model_dump(mode="json"))
         self._number = self._copy.begin(options, fingerprint(FACTS_VERSION, self._scope.prefix)[:16])
         try:
-            self._nothing = await self._shown_for_nothing()
+            self._answers = Answers(
+                self._copy,
+                self._scope,
+                self._number,
+                self._is_page,
+                self._scripts,
+                takes_documents=self._options.documents,
+                shown_for_nothing=await self._shown_for_nothing(),
+            )
             await self._find([self._scope.start], "page")
             await self._read_sitemaps()
             done = 0
@@ -136,10 +126,10 @@ class Crawl:
         shown = []
         for address in (f"{self._scope.prefix}{_NO_PAGE}", self._scope.start):
             received = await self._client.get(address) if await self._client.is_allowed(address) else None
-            if received is None or received.status != 200 or _type_of(received.headers)[0] not in _PAGES:
+            if received is None or received.status != 200 or type_of(received.headers)[0] not in PAGES:
                 return "unknown"
             with suppress(IntakeError):  # it is no page
-                html = self._decoded(Thing(address, 0, 0), received, _type_of(received.headers)[1] or "")
+                html = decoded(address, received)
                 shown.append(read_page(address, html).shows)
         # what is shown everywhere says nothing of a page: scripts fill it
         return shown[0] if len(set(shown)) == 2 else "unknown"
@@ -189,7 +179,7 @@ class Crawl:
             is_one = self._options.documents and self._scope.is_same_site(address)
         else:
             kind, _ = _TYPES.guess_type(name)
-            is_one = self._scope.has(address) and (kind in _PAGES or (kind or "").split("/")[0] not in _NO_PAGES)
+            is_one = self._scope.has(address) and (kind in PAGES or (kind or "").split("/")[0] not in _NOPAGES)
         return is_one and not self._options.leaves_out(self._scope.name(address))
 
     def _is_picture(self, address: str) -> bool:
@@ -206,12 +196,12 @@ class Crawl:
             }
             given = {name: value for name, value in headers.items() if value}
             try:
-                received = await self._client.get(thing.address, given, self._wants(thing))
+                received = await self._client.get(thing.address, given, self._answers.wants(thing))
             except TransientError:
                 self._failed += thing.as_page == self._number
                 raise
             self._failed = 0
-        return await self._answered(thing, received)
+        return await self._answers.read(thing, received)
 
     def _check_alive(self) -> None:
         """Raise if the site does not want to be asked now, or is down.
@@ -226,99 +216,12 @@ class Crawl:
                 f"{self._scope.origin}: {self._failed} pages failed one after another; try again later"
             )
 
-    def _wants(self, thing: Thing) -> Reads:
-        return lambda status, headers: status == 200 and bool(self._kind(thing, headers))
-
-    def _kind(self, thing: Thing, headers: Mapping[str, str]) -> Kind:
-        """What is at an address, as the server says."""
-        media_type = _type_of(headers)[0]
-        if thing.as_page == self._number:
-            if media_type in _PAGES:
-                return "page"
-            if self._options.documents and (media_type == _PDF or is_document(document_name(thing.address))):
-                return "document"
-        # what is no page is a picture where it is shown as one; its content tells, servers often do not know
-        return "picture" if thing.as_picture == self._number and media_type not in _PAGES else ""
-
-    async def _answered(self, thing: Thing, received: Received) -> Thing:
-        """What is known of an address after an answer."""
-        nothing = Thing(thing.address, thing.as_page, thing.as_picture, is_item=thing.is_item)
-        status, headers = received.status, received.headers
-        if status == 304 and thing.digest:
-            return thing._replace(problem="", leads_to="")
-        if status in REDIRECTS:
-            return self._redirected(thing, nothing, status, headers.get("location", ""))
-        if status in (401, 403, 407):
-            return thing._replace(problem=f"{thing.address} {NEEDS_SIGN_IN} ({status})")
-        if status in (404, 410):
-            return nothing
-        if status != 200:
-            raise IntakeError(f"{thing.address} answered with status {status}")
-        kind = self._kind(thing, headers)
-        if not kind:
-            if thing.is_item:
-                raise IntakeError(f"{thing.address} is no page any more, but {_type_of(headers)[0] or 'nothing known'}")
-            return nothing
-        charset = _type_of(headers)[1] or ""
-        etag, modified = _tokens(headers)
-        content, facts = received.body, None
-        if kind == "page":
-            html = self._decoded(thing, received, charset)
-            facts = self._facts(thing, html, headers)
-            if self._scripts and may_need_scripts(html, facts.words):
-                html = await self._scripts.draw(thing.address, html)
-                facts = self._facts(thing, html, headers)
-                # its scripts may change without it, so it is asked for as a whole each time
-                content, charset, etag, modified = html.encode(), "", "", ""
-            elif not facts.words and may_need_scripts(html, 0):
-                raise IntakeError(f"{thing.address} shows nothing without its scripts; set KB_RENDER=chromium")
-            if facts.shows == self._nothing:
-                return nothing
-            if facts.moved:
-                return self._redirected(thing, nothing, status, facts.moved)
-        elif kind == "document":
-            facts = PageFacts(base=thing.address, no_index=not_found_by(headers.get("x-robots-tag", "")))
-        is_same = facts and facts.content and facts.content == thing.read().content and self._copy.has(thing)
-        digest, charset = (thing.digest, thing.charset) if is_same else (self._copy.keep(content), charset)
-        return nothing._replace(
-            kind=kind, digest=digest, charset=charset, etag=etag, modified=modified,
-            facts=facts.model_dump_json(exclude_defaults=True) if facts else "",
-            canonical=facts.canonical if facts and self._scope.has(facts.canonical) else "",
-            verdict=thing.verdict if digest == thing.digest else "",
-        )  # fmt: skip
-
     async def _file(self, address: str) -> bytes | None:
         """A file that a script asks for."""
         if not await self._client.is_allowed(address):
             return None
         received = await self._client.get(address)
         return received.body if received.status == 200 else None
-
-    def _redirected(self, thing: Thing, nothing: Thing, status: int, location: str) -> Thing:
-        target = whole(location, thing.address) if location else None
-        if target in (None, thing.address):
-            raise IntakeError(f"{thing.address} leads to {'itself' if target else 'nowhere'} (status {status})")
-        is_for_now = thing.is_item and thing.as_page == self._number and status not in _FOR_GOOD
-        if is_for_now and not self._is_page(target):
-            # perhaps to sign in: the page may be as it was
-            return thing._replace(problem=f"{thing.address} leads to {target} for now, which is not taken in")
-        return (thing._replace(problem="") if is_for_now else nothing)._replace(leads_to=target)
-
-    def _decoded(self, thing: Thing, received: Received, charset: str) -> str:
-        if len(received.body) > _LARGEST_PAGE:
-            size = f"{len(received.body):,} bytes"
-            raise IntakeError(f"{thing.address} has {size}, of a page at most {_LARGEST_PAGE:,} are read")
-        try:
-            return decode(thing.address, in_utf_8(received.body, charset))
-        except EmptyArticleError as exc:
-            raise IntakeError(f"{thing.address} is empty") from exc  # servers in trouble answer so
-        except KnowledgeBaseError as exc:
-            raise IntakeError(str(exc).replace(INDEX_FILE, "it")) from exc
-
-    def _facts(self, thing: Thing, html: str, headers: Mapping[str, str]) -> PageFacts:
-        facts = read_page(thing.address, html, headers.get("x-robots-tag", ""))
-        links = tuple(each for each in facts.links if self._scope.has(each) or self._scope.is_same_site(each))
-        return facts.model_copy(update={"links": links})
 
     async def _read_sitemaps(self) -> None:
         """Find the pages that sitemaps name: those that are declared, or that the site itself names.
@@ -349,25 +252,3 @@ class Crawl:
             further = {each for each in (whole(each, address) for each in sitemap.sitemaps) if each} - seen
             pending += sorted(further)
             seen |= further
-
-
-def _type_of(headers: Mapping[str, str]) -> tuple[str, str | None]:
-    """The media type and the charset of an answer; one without a type is taken for a page."""
-    kind = Message()
-    kind["content-type"] = headers.get("content-type") or "text/html"
-    with suppress(ValueError, LookupError):
-        return kind.get_content_type(), kind.get_content_charset()
-    return "", None
-
-
-def _tokens(headers: Mapping[str, str]) -> tuple[str, str]:
-    """What the server says of a version; nothing if it was made a moment ago.
-
-    Servers count in seconds: another version of the same second would have the same tokens (RFC 9110, section 8.8.2.2).
-    """
-    etag, modified = headers.get("etag", "")[:1000], headers.get("last-modified", "")[:100]
-    try:
-        age = parsedate_to_datetime(headers["date"]) - parsedate_to_datetime(modified) if modified else _SETTLED
-    except (KeyError, ValueError, TypeError):
-        return etag, modified
-    return (etag, modified) if age >= _SETTLED else ("", "")

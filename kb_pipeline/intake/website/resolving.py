@@ -10,9 +10,9 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from kb_pipeline.intake.prose import SIGN_IN
-from kb_pipeline.intake.website.addresses import Scope
+from kb_pipeline.intake.website.addresses import Scope, document_name
+from kb_pipeline.intake.website.answers import NEEDS_SIGN_IN, PDF
 from kb_pipeline.intake.website.copy import MOST_STEPS, SiteCopy, Thing
-from kb_pipeline.intake.website.crawl import NEEDS_SIGN_IN, PDF, document_name
 from kb_pipeline.intake.website.options import WebsiteOptions
 from kb_pipeline.steps.html.decode import decode, in_utf_8
 from kb_pipeline.steps.html.dom import parse

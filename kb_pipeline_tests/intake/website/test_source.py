@@ -13,7 +13,7 @@ from kb_pipeline.errors import IntakeError, StorageError, TransientError
 from kb_pipeline.intake.declared import add_source, name_of_site, read_sources
 from kb_pipeline.intake.running import forget, run, state_path
 from kb_pipeline.intake.state import IntakeState
-from kb_pipeline.intake.website import client, copy, crawl
+from kb_pipeline.intake.website import answers, client, copy, crawl
 from kb_pipeline.settings import Settings
 from kb_pipeline_tests.intake.conftest import PROSE, page
 from kb_pipeline_tests.intake.website.site import Answer, Site
@@ -500,10 +500,10 @@ def test_a_site_that_wants_to_be_left_alone_is_and_a_later_run_goes_on(
 ) -> None:
     monkeypatch.setattr(crawl, "_AT_A_TIME", 10)
     many(site, 40)
-    answers = iter(range(20))
+    left = iter(range(20))
     for path in [path for path in site.pages if path != "/"]:
         site.answers[path] = lambda path=path: (
-            Answer(429, b"", {"retry-after": "3600"}) if next(answers, None) is None else site.pages[path]
+            Answer(429, b"", {"retry-after": "3600"}) if next(left, None) is None else site.pages[path]
         )
     with pytest.raises(TransientError, match=r"status 429, and asks to wait 3,600 s"):
         run(site.source(settings), settings)
@@ -522,12 +522,12 @@ def test_pictures_that_all_fail_hold_nothing_up(site: Site, settings: Settings) 
 def test_a_defect_that_one_page_brings_to_light_concerns_only_this_page(
     small: Site, settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    read = crawl.read_page
+    read = answers.read_page
 
     def failing(address: str, *rest: str) -> object:
         return read(address, *rest) if "one" not in address else 1 / 0
 
-    monkeypatch.setattr(crawl, "read_page", failing)
+    monkeypatch.setattr(answers, "read_page", failing)
     taken = run(small.source(settings), settings)
     assert (sorted(taken.new), list(taken.refused)) == (["site", "site-two"], ["one/."])
 
