@@ -160,6 +160,15 @@ def test_a_cloud_sdk_is_known_only_where_it_is_adapted() -> None:
                 assert name.startswith(tuple(places)), f"{name} imports {imported}"
 
 
+def test_markdown_parsers_are_set_up_in_one_place() -> None:
+    setting_up = {
+        path.relative_to(ROOT).as_posix()
+        for path in sources("kb_pipeline", "app")
+        if "markdown_it.MarkdownIt" in imports(path)
+    }
+    assert setting_up == {"kb_pipeline/steps/markdown_parsers.py", "app/page/markup.py"}  # the page adds a rule
+
+
 def test_pdfium_is_known_only_where_files_are_read_and_drawn_in_processes_that_can_be_killed() -> None:
     for path in sources("kb_pipeline", "app"):
         name = path.relative_to(ROOT).as_posix()

@@ -14,7 +14,7 @@ from typing import Literal
 from babel import Locale
 from markdown_it.token import Token
 
-from kb_pipeline.steps.chunk.blocks import block_parser
+from kb_pipeline.steps.markdown_parsers import block_parser
 
 SENTENCE_END = re.compile(r"(?:[.!?]++|…|[。！？]++)[\"'”’»)\]*_]*+")
 _GAP = re.compile(r"(?:[^\S\n]|\n[ \t>]*+)++")

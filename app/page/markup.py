@@ -20,6 +20,7 @@ from app.grounding.references import MARKS
 from app.page.templates import render
 from app.schema.passages import CitedImage
 from kb_pipeline.records import PageBreak
+from kb_pipeline.steps.markdown_parsers import safe_parser
 
 
 def image_html(url: str, alt: str) -> str:
@@ -212,7 +213,7 @@ def _kept_tag(state: StateInline, silent: bool) -> bool:
 
 
 def _parser() -> MarkdownIt:
-    parser = MarkdownIt("commonmark", {"html": False}).enable(["table", "strikethrough"])
+    parser = safe_parser()
     parser.disable("reference")  # a link definition could turn references to passages into links
     parser.inline.ruler.before("autolink", "kept_tag", _kept_tag)
     return parser

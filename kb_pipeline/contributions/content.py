@@ -10,13 +10,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 from typing import Any
 
-from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
 from kb_pipeline.errors import ContributionError, KnowledgeBaseError
 from kb_pipeline.sources.markdown import MarkdownSource
 from kb_pipeline.steps.formats import endings_of
 from kb_pipeline.steps.html.decode import clean
+from kb_pipeline.steps.markdown_parsers import authored_parser
 
 MOST_BYTES = 262_144
 MARKDOWN = endings_of("markdown")
@@ -33,11 +33,6 @@ _MOST_PASSES = 10
 _DEEPEST = 6
 _CLAIMED = re.compile(r"\(contribution (?=\d{8}\b)")
 _END = "xqendofthecontributionqx"
-
-
-def parser() -> MarkdownIt:
-    """Return the parser with the rules by which Markdown files become articles."""
-    return MarkdownIt("commonmark", {"html": True}).enable(["table", "strikethrough"])
 
 
 def read_content(name: str, data: bytes) -> str:
@@ -159,7 +154,7 @@ def _parsed(markdown: str) -> Sequence[Token]:
         ContributionError: the text defines a link or shows an image.
     """
     environment: dict[str, Any] = {}
-    tokens = parser().parse(f"{markdown}\n\n{_END}", environment)
+    tokens = authored_parser().parse(f"{markdown}\n\n{_END}", environment)
     if defined := environment.get("references"):
         name = next(iter(defined)).lower()[:40]
         raise ContributionError(

@@ -12,10 +12,11 @@ from dataclasses import dataclass
 from markdown_it.token import Token
 
 from kb_pipeline.contributions.base import DEFAULT_SECTIONS, Contribution
-from kb_pipeline.contributions.content import below, escaped, heading_tokens, parser, without_claims
+from kb_pipeline.contributions.content import below, escaped, heading_tokens, without_claims
 from kb_pipeline.errors import ContributionError, UnreadableArticleError
 from kb_pipeline.records import ContributionType
 from kb_pipeline.steps.main_file import INDEX_FILE, main_file
+from kb_pipeline.steps.markdown_parsers import authored_parser
 from kb_pipeline.steps.metadata import read_metadata
 from kb_pipeline.store.files import read_bytes
 from kb_pipeline.store.staging import Staging
@@ -197,14 +198,14 @@ def _new_article(contribution: Contribution, section: str, footnote: str, named:
     if section:
         begun = f"# {escaped(named)}\n\n## {escaped(section)}\n"
         return insert(begun, section, contribution.description, contribution.content, footnote)
-    tokens = parser().parse(contribution.content)
+    tokens = authored_parser().parse(contribution.content)
     title = _first_heading(tokens)
     lines = contribution.content.split("\n")
     if title and title[0].tag == "h1":
         words, rest = title[1].content, "\n".join(lines[(title[0].map or (0, 0))[1] :])
     else:
         words, rest = escaped(contribution.description), contribution.content
-    whole = f"# {' '.join(words.split())}\n\n{below(rest, 1, parser().parse(rest)).strip()}\n"
+    whole = f"# {' '.join(words.split())}\n\n{below(rest, 1, authored_parser().parse(rest)).strip()}\n"
     return _checked(whole, f"{whole}\n{footnote}\n", footnote)
 
 
@@ -218,7 +219,7 @@ def insert(text: str, section: str, description: str, content: str, footnote: st
     found = _find_section(text, section)
     level, offset = found or (_NEW_SECTION_LEVEL, len(text.rstrip()))
     block = "" if found else f"{'#' * level} {escaped(section)}\n\n"
-    tokens = parser().parse(content)
+    tokens = authored_parser().parse(content)
     first = _first_heading(tokens)
     if first is not None and first[0].tag == "h1":
         block += below(content, level, tokens)
@@ -237,9 +238,9 @@ def insert(text: str, section: str, description: str, content: str, footnote: st
 
 def _checked(text: str, changed: str, footnote: str) -> str:
     """Check that the footnote is a paragraph of its own, and that all headings of the text are there, in order."""
-    tokens = parser().parse(_body(changed))
+    tokens = authored_parser().parse(_body(changed))
     is_seen = any(token.type == "inline" and token.level == 1 and token.content == footnote for token in tokens)
-    before = [(one.tag, words.content) for one, words in heading_tokens(parser().parse(_body(text)))]
+    before = [(one.tag, words.content) for one, words in heading_tokens(authored_parser().parse(_body(text)))]
     headings = iter([(one.tag, words.content) for one, words in heading_tokens(tokens)])
     if not is_seen or not all(heading in headings for heading in before):
         raise ContributionError(
@@ -270,7 +271,7 @@ def _find_section(text: str, section: str) -> tuple[int, int] | None:
 
 
 def _headings(body: str) -> Iterator[tuple[Token, str]]:
-    for token, inline in heading_tokens(parser().parse(body)):
+    for token, inline in heading_tokens(authored_parser().parse(body)):
         yield token, "".join(child.content or " " for child in inline.children or ())
 
 

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from itertools import pairwise
 from urllib.parse import unquote
 
-from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
 from kb_pipeline.errors import LimitExceededError, ScenarioError, WorkerLostError
 from kb_pipeline.limited.process import LimitedProcess, Limits
+from kb_pipeline.steps.markdown_parsers import safe_parser
 
 _IMAGES = (".png", ".gif", ".jpg", ".jpeg", ".webp", ".svg")
 _LIMITS = Limits(seconds=30, memory_mb=1000)
@@ -44,7 +44,7 @@ def render_runbooks(texts: Mapping[str, str]) -> Iterator[tuple[str, Rendered]]:
 
 def render(text: str) -> Rendered:
     """One runbook; HTML in it is text."""
-    parser = MarkdownIt("commonmark", {"html": False}).enable(["table", "strikethrough"])
+    parser = safe_parser()
     tokens = parser.parse(text)
     title = next((_words(one) for head, one in pairwise(tokens) if head.type == "heading_open"), "")
     images = (child for each in tokens for child in each.children or () if child.type == "image")

@@ -7,13 +7,12 @@ from html import escape
 from importlib.metadata import version
 from typing import Any, ClassVar
 
-from markdown_it import MarkdownIt
-
 from kb_pipeline.errors import EmptyArticleError, UnreadableArticleError
 from kb_pipeline.records import DocumentFacts
 from kb_pipeline.sources.base import Source, SourceDocument
 from kb_pipeline.sources.first_bytes import binary_kind_of
 from kb_pipeline.steps.html.decode import clean
+from kb_pipeline.steps.markdown_parsers import authored_parser
 from kb_pipeline.steps.metadata import read_facts, restricting_key
 from kb_pipeline.steps.strict_yaml import strict_yaml
 
@@ -27,12 +26,9 @@ class MarkdownSource(Source):
 
     version: ClassVar[str] = f"markdown-2+markdown-it-py-{version('markdown-it-py')}"
 
-    def __init__(self) -> None:
-        self._parser = MarkdownIt("commonmark", {"html": True}).enable(["table", "strikethrough"])
-
     def read(self, article_id: str, name: str, data: bytes) -> SourceDocument:
         fields, body = self.check(article_id, name, data)
-        html = f"{_head(fields)}<body>{self._parser.render(body)}</body></html>"
+        html = f"{_head(fields)}<body>{authored_parser().render(body)}</body></html>"
         facts, warnings = read_facts(_with_other_names(fields), name)
         return SourceDocument(
             html,

@@ -13,8 +13,6 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 from urllib.parse import unquote
 
-from markdown_it import MarkdownIt
-
 from kb_pipeline.errors import UnreadableArticleError
 from kb_pipeline.records import (
     ConvertedArticle,
@@ -31,6 +29,7 @@ from kb_pipeline.steps.checks.contents import contents_of
 from kb_pipeline.steps.chunk.plain import plain_title
 from kb_pipeline.steps.html.decode import clean
 from kb_pipeline.steps.html.images import Stems, safe_stem
+from kb_pipeline.steps.markdown_parsers import checking_parser
 from kb_pipeline.steps.markers import NOT_MARKERS, escape_line, find_markers, image_marker
 from kb_pipeline.steps.merge_images import continuation
 from kb_pipeline.steps.metadata import FACTS, read_facts, read_metadata
@@ -331,20 +330,13 @@ def _parts(line: str, separator: str) -> tuple[str, ...]:
     return tuple(filter(None, (plain_title(part) for part in line.split(separator))))
 
 
-class _Parser(MarkdownIt):
-    def validateLink(self, url: str) -> bool:
-        # unsafe links must be seen, to be refused
-        return True
-
-
 def _links(article_id: str, markdown: str) -> Iterator[Link]:
     """Return the links of the text.
 
     Raises:
         UnreadableArticleError: it shows an image from elsewhere, or a link runs a script or opens a local file.
     """
-    parser = _Parser("commonmark", {"maxNesting": 1000}).enable("table")
-    for token in parser.parse(markdown):
+    for token in checking_parser().parse(markdown):
         target: str | None = None
         words: list[str] = []
         for child in token.children or ():

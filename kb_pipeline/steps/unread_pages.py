@@ -7,9 +7,8 @@ import re
 from collections.abc import Collection, Mapping
 from itertools import zip_longest
 
-from markdown_it import MarkdownIt
-
 from kb_pipeline.records import ConvertedArticle, PageInfo
+from kb_pipeline.steps.markdown_parsers import block_parser
 from kb_pipeline.steps.pages import find_marks
 
 
@@ -33,7 +32,7 @@ def _sentence(page: PageInfo) -> str:
 
 def _with_sentences(markdown: str, unread: Mapping[int, PageInfo]) -> str:
     """Put each sentence behind the mark of its page, or behind the block in which the page begins."""
-    blocks = MarkdownIt().enable("table").parse(markdown)
+    blocks = block_parser().parse(markdown)
     ends = sorted({token.map[1] for token in blocks if token.map and not token.level})
     starts = [0, *(line.end() for line in re.finditer("\n", markdown)), len(markdown)]
     marks = find_marks(markdown)

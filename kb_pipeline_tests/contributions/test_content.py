@@ -7,9 +7,10 @@ import pytest
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
-from kb_pipeline.contributions.content import MOST_BYTES, below, escaped_lines, harmless, parser, read_content
+from kb_pipeline.contributions.content import MOST_BYTES, below, escaped_lines, harmless, read_content
 from kb_pipeline.errors import ContributionError
 from kb_pipeline.steps.html import convert_html
+from kb_pipeline.steps.markdown_parsers import authored_parser
 
 
 def test_markdown_is_kept_as_it_is() -> None:
@@ -37,7 +38,7 @@ def test_markdown_is_kept_as_it_is() -> None:
 )
 def test_what_would_act_beyond_it_becomes_text(hostile: str, kept: str) -> None:
     assert harmless("a", hostile) == kept
-    assert not [token for token in parser().parse(kept) if token.type == "html_block"]
+    assert not [token for token in authored_parser().parse(kept) if token.type == "html_block"]
 
 
 @pytest.mark.parametrize(
@@ -88,7 +89,7 @@ def test_a_text_is_parsed_once(monkeypatch: pytest.MonkeyPatch) -> None:
     ],
 )
 def test_nothing_that_is_nested_leaves_raw_html(nested: str) -> None:
-    tokens = parser().parse(harmless("a", nested))
+    tokens = authored_parser().parse(harmless("a", nested))
     assert not {"html_block", "html_inline"} & {
         each.type for token in tokens for each in (token, *(token.children or ()))
     }
@@ -108,7 +109,7 @@ def test_a_file_is_markdown_or_text_in_utf_8() -> None:
 
 def test_plain_text_reads_like_it() -> None:
     text = "# not a heading\n* no <list>\n1. no number\n\n\n    no code\nC:\\dir & [x]"
-    html = convert_html("a", f"<body>{parser().render(escaped_lines(text))}</body>".encode(), {}).markdown
+    html = convert_html("a", f"<body>{authored_parser().render(escaped_lines(text))}</body>".encode(), {}).markdown
     words = [line.strip() for line in text.split("\n") if line.strip()]
     for line in words:
         assert line in html.replace("\\", "").replace("C:dir", "C:\\dir").replace("&lt;", "<").replace("&amp;", "&")
@@ -130,4 +131,4 @@ def test_plain_text_reads_like_it() -> None:
     ],
 )
 def test_headings_stand_below_the_section(text: str, level: int, lowered: str) -> None:
-    assert below(text, level, parser().parse(text)) == lowered
+    assert below(text, level, authored_parser().parse(text)) == lowered

@@ -6,14 +6,14 @@ Not here: judging the contents.
 import re
 from collections.abc import Iterator, MutableMapping
 from dataclasses import dataclass, field
-from functools import cache, lru_cache
+from functools import lru_cache
 from itertools import pairwise
 from typing import Any, NamedTuple
 from urllib.parse import unquote
 
-from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
+from kb_pipeline.steps.markdown_parsers import checking_block_parser, line_parser
 from kb_pipeline.steps.markers import Marker, find_markers
 
 _IMAGES = "images/"
@@ -65,7 +65,7 @@ class ShownImage(NamedTuple):
 def contents_of(markdown: str) -> Contents:
     """Read an article, cached for all its checks; callers must not change the result."""
     references: dict[str, Any] = {}
-    tokens = _parser().parse(markdown, references)
+    tokens = checking_block_parser().parse(markdown, references)
     reader = _Reader(references)
     for token in tokens:
         reader.add(token)
@@ -85,7 +85,7 @@ def markers_of(markdown: str) -> tuple[Marker, ...]:
 
 def same_target(target: str) -> str:
     """Return a link's target as it is written in :class:`Contents`."""
-    return _parser().normalizeLink(target)
+    return checking_block_parser().normalizeLink(target)
 
 
 def shown_images(markdown: str) -> list[ShownImage]:
@@ -100,22 +100,6 @@ def shown_images(markdown: str) -> list[ShownImage]:
 def shown_paths(markdown: str) -> set[str]:
     """Return the paths of the shown images, without reading their words."""
     return {path for line, _ in _image_lines(markdown) for path in _paths(line)}
-
-
-class _Parser(MarkdownIt):
-    def validateLink(self, url: str) -> bool:
-        # All links count for completeness, even those that are unsafe to follow.
-        return True
-
-
-@cache
-def _parser() -> _Parser:
-    # The default, 20, is reached by lists nested ten deep.
-    parser = _Parser("commonmark", {"maxNesting": 1000})
-    parser.enable("table")
-    # _Reader parses inline markup, only where there is any.
-    parser.core.ruler.enableOnly(["normalize", "block"])
-    return parser
 
 
 class _Reader:
@@ -149,7 +133,8 @@ class _Reader:
         children = [Token("text", "", 0, content=token.content)]
         if _MARKUP.search(token.content):
             children = []
-            _parser().inline.parse(token.content, _parser(), self._references, children)
+            parser = checking_block_parser()
+            parser.inline.parse(token.content, parser, self._references, children)
         if self._in_heading:
             text = "".join("\n" if child.type.endswith("break") else child.content for child in children)
             self._section = " ".join(text.split())
@@ -206,9 +191,4 @@ def _text(line: str) -> str:
 
 
 def _inline(line: str) -> list[Token]:
-    return _inline_parser().parseInline(line)[0].children or []
-
-
-@cache
-def _inline_parser() -> MarkdownIt:
-    return MarkdownIt("commonmark")
+    return line_parser().parseInline(line)[0].children or []

@@ -6,14 +6,13 @@ source, so that nothing can get lost between two blocks. Not here: which blocks 
 
 import re
 from dataclasses import dataclass, replace
-from functools import cache
 from itertools import pairwise
 from typing import Literal
 
-from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
 from kb_pipeline.steps.chunk.plain import plain_title
+from kb_pipeline.steps.markdown_parsers import block_parser
 
 Kind = Literal["heading", "paragraph", "list", "quote", "image", "table", "fence", "code", "html", "rule"]
 
@@ -40,14 +39,6 @@ class MarkdownBlock:
     text: str
     level: int = 0
     title: str = ""
-
-
-@cache
-def block_parser() -> MarkdownIt:
-    """A parser that only finds blocks."""
-    parser = MarkdownIt("commonmark").enable("table")
-    parser.core.ruler.enableOnly(["normalize", "block"])
-    return parser
 
 
 def parse_blocks(markdown: str) -> list[MarkdownBlock]:

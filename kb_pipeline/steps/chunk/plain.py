@@ -6,13 +6,12 @@ of a parser for speed, as it runs over every text; a rare mistake is harmless, b
 
 import re
 from collections.abc import Callable
-from functools import cache
 from urllib.parse import unquote
 
-from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
 from kb_pipeline.records import Chunk
+from kb_pipeline.steps.markdown_parsers import line_parser
 
 CountTokens = Callable[[str], int]
 """Returns the length of a text in tokens of the embedder."""
@@ -73,18 +72,13 @@ _VISIBLE = {"text", "text_special", "code_inline"}
 _BREAKS = {"softbreak", "hardbreak"}
 
 
-@cache
-def _parser() -> MarkdownIt:
-    return MarkdownIt("commonmark").enable("table")
-
-
 def plain_title(markdown: str) -> str:
     """Return a heading's text as readers see it, on one line, without links to served images."""
     if not _MARKUP.search(markdown):
         return " ".join(markdown.split())
     words: list[str] = []
     in_image = False
-    for token in _parser().parseInline(markdown)[0].children or ():
+    for token in line_parser().parseInline(markdown)[0].children or ():
         if token.type in {"link_open", "link_close"}:
             in_image = _target(token).startswith(_IMAGES)
         elif not in_image:
@@ -100,7 +94,7 @@ def image_paths(markdown: str) -> tuple[str, ...]:
     if _IMAGES not in markdown:
         return ()
     lines = (line for prose in FENCE_LINE.split(markdown)[::2] for line in prose.split("\n") if _IMAGES in line)
-    inline = (child for line in lines for child in _parser().parseInline(line)[0].children or ())
+    inline = (child for line in lines for child in line_parser().parseInline(line)[0].children or ())
     return tuple(dict.fromkeys(unquote(path) for path in map(_target, inline) if path.startswith(_IMAGES)))
 
 

@@ -4,10 +4,7 @@ A service mixes markdown with HTML (tables, figures, page breaks). Read as a bro
 which markdown without leftover markup is written.
 """
 
-from functools import cache
-
 from lxml import etree
-from markdown_it import MarkdownIt
 
 from kb_pipeline.steps.html.convert import flatten_tree
 from kb_pipeline.steps.html.dom import Element, parse, remove
@@ -17,13 +14,12 @@ from kb_pipeline.steps.html.markdown import write_markdown
 from kb_pipeline.steps.html.page import visible_body
 from kb_pipeline.steps.html.placeholders import Placeholders
 from kb_pipeline.steps.html.tables import unwrap_layout_tables
-
-_DEEPEST = 100
+from kb_pipeline.steps.markdown_parsers import service_parser
 
 
 def read_tree(markdown: str) -> Element:
     """Return the tree of a markdown text without anything invisible or images; mark those beforehand."""
-    page = parse(_parser().render(markdown))
+    page = parse(service_parser().render(markdown))
     body = etree.Element("body")
     if page is not None:
         hidden = hide(page)
@@ -39,17 +35,3 @@ def write_tree(tree: Element, placeholders: Placeholders) -> str:
     unwrap_layout_tables(tree)
     flatten_tree(tree, placeholders)
     return write_markdown(tree, placeholders)
-
-
-class _Parser(MarkdownIt):
-    def validateLink(self, url: str) -> bool:
-        # Links are filtered later, by those of the article.
-        return True
-
-    def normalizeLink(self, url: str) -> str:
-        return url
-
-
-@cache
-def _parser() -> MarkdownIt:
-    return _Parser("commonmark", {"html": True, "maxNesting": _DEEPEST}).enable(["table", "strikethrough"])
