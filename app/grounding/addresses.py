@@ -9,7 +9,8 @@ from html import unescape
 from string import punctuation
 
 from app.grounding import patterns
-from app.grounding.patterns import WAIT, Output, Reading, Replacement, Wait
+from app.grounding.output import Output
+from app.grounding.patterns import Reading, Replacement
 from app.grounding.sources import Sources, image_markdown, looks_like_image, trimmed
 
 _LONGEST_NAME = 128
@@ -26,7 +27,6 @@ _NAME = re.compile(r"[\w.%+@-]*+")
 _HOST = re.compile(r"[\w-]++(?:\.[\w-]++)*+\.?+[*~]*+")
 _LABEL = re.compile(r"[^\W\d_][\w-]*+")
 _ENTITY = re.compile(r"&(?:#[0-9]{1,8}|#[xX][0-9A-Fa-f]{1,7}|[A-Za-z][A-Za-z0-9]{1,31});")
-_OPEN_ENTITY = re.compile(r"&(?:#[xX]?[0-9A-Fa-f]{0,8}|[A-Za-z][A-Za-z0-9]{0,31})?\Z")
 _NUMBER = re.compile(r"[\s>*+-]*[0-9]{1,9}\Z")
 # The domains that linkify-it links (markdown-it uses it), and some of the newer ones.
 _DOMAINS = re.compile(
@@ -55,13 +55,9 @@ class BareAddresses:
         """The end of the output without emphasis: a reader of markdown sees no break there."""
         return _EMPHASIS.sub("", self._out.tail)
 
-    def colon(self, text: str, at: int, *, final: bool) -> Reading:
+    def colon(self, text: str, at: int) -> Reading:
         """``://`` after a scheme: the address becomes code, unless a passage contains it."""
-        if not text.startswith("://", at):
-            return WAIT if not final and "://".startswith(text[at:]) else None
-        address = _read_address(text, at + 3, at + patterns.LONGEST_TARGET, final=final)
-        if address is WAIT:
-            return WAIT
+        address = _read_address(text, at + 3, at + patterns.LONGEST_TARGET)
         end = at + 3 + len(address)
         scheme = _SCHEME.search(self._before.replace("\\", ""))
         is_named = scheme and address and self._sources.links.names(f"{scheme[0]}://{address}")
@@ -77,12 +73,9 @@ class BareAddresses:
             return self._write(at + 1, " /")
         return self._write(at + 1, r"\/") if self._before.endswith("/") else None
 
-    def at_sign(self, text: str, at: int, *, final: bool) -> Reading:
+    def at_sign(self, text: str, at: int) -> Reading:
         """``@`` of a mail address: it and the host become code, unless a passage contains the address."""
         host = _HOST.match(text, at + 1, at + _LONGEST_NAME)
-        end = host.end() if host else at + 1
-        if end == len(text) and not final and end < at + _LONGEST_NAME:
-            return WAIT
         mailbox = _MAILBOX.search(self._before)
         if not mailbox or not host:
             return None
@@ -98,20 +91,16 @@ class BareAddresses:
             return self._write(end, f"@{name}")
         return Replacement(end, self._set_apart(f"`@{name}`"))
 
-    def dot(self, text: str, at: int, *, final: bool) -> Reading:
+    def dot(self, text: str, at: int) -> Reading:
         """A dot of a domain: escaped, so that the domain is shown but not linked."""
         limit = at + _LONGEST_NAME
         label = _LABEL.match(text, at + 1, limit)
         end = label.end() if label else at + 1
-        if end < limit and not final and "://".startswith(text[end : end + 3]) and end + 3 > len(text):
-            return WAIT
         head = _HEAD.search(self._out.tail)
         if label is None or head is None:
             return None
         if patterns.ENDS_WWW.search(self._before):
-            address = _read_address(text, at + 1, at + 1 + _LONGEST_NAME, final=final)
-            if address is WAIT:
-                return WAIT
+            address = _read_address(text, at + 1, at + 1 + _LONGEST_NAME)
             return Replacement(at + 1 + len(address), self._set_apart(defused(address)))
         in_address = "@" in head[0] or patterns.ENDS_ADDRESS.search(self._before)
         is_domain = _DOMAINS.fullmatch(label[0].partition("_")[0]) or text.startswith("://", end)
@@ -119,18 +108,16 @@ class BareAddresses:
             return None
         rest = _NAME.match(text, at + 1, limit)
         assert rest is not None  # the pattern also matches nothing
-        if rest.end() == len(text) and rest.end() < limit and not final:
-            return WAIT
         name = f"{_EMPHASIS.sub('', head[0])}.{rest[0]}".replace("\\", "").rpartition("|")[2].rstrip(".-")
         if self._sources.links.names(name) and text[rest.end() : rest.end() + 1] not in _CONTINUES_ADDRESS:
             return None
         return self._write(at + 1, " ." if in_address else r"\.")
 
-    def entity(self, text: str, at: int, *, final: bool) -> Reading:
+    def entity(self, text: str, at: int) -> Reading:
         """A character reference: shown as written if it stands for a character of an address."""
         entity = _ENTITY.match(text, at)
         if entity is None:
-            return WAIT if not final and _OPEN_ENTITY.match(text, at) else None
+            return None
         character = unescape(entity[0])
         in_addresses = character.isascii() and (character.isalnum() or character in ":/.@-_+%?=#")
         return self._write(at + 1, "&amp;") if in_addresses else None
@@ -161,54 +148,40 @@ class Addresses:
         self._out = out
         self._in_link = in_link
 
-    def tag(self, text: str, at: int, *, final: bool, at_start: bool) -> Reading:
+    def tag(self, text: str, at: int) -> Reading:
         """``<...>``: images, addresses and line breaks keep their meaning; anything else is shown as written."""
         name = patterns.TAG_NAME.match(text, at)
         if name is None:
-            return self._no_tag(text, at, final=final)
+            following = text[at + 1 : at + 2]
+            is_sign = following and (following.isspace() or following in _NO_TAG)
+            return None if is_sign else Replacement(at + 1, _LESS_THAN)
         following = text[name.end() : name.end() + 1]
-        if not following and not final and name.end() < at + patterns.LONGEST_LABEL:
-            return WAIT
         if following in (":", "@") or name[1].lower() in patterns.READ_TAGS:
             tag = patterns.TAG.match(text, at)
-            if tag is None and not final and patterns.OPEN_TAG.match(text, at):
-                return WAIT
-            replacement = self._replace_tag(tag[0], at_start=at_start) if tag else None
+            replacement = self._replace_tag(tag[0]) if tag else None
             if tag and replacement is not None:
                 return Replacement(tag.end(), replacement)
         return Replacement(at + 1, _LESS_THAN)
 
-    def _no_tag(self, text: str, at: int, *, final: bool) -> Reading:
-        following = text[at + 1 : at + 2]
-        if following == "/" and len(text) == at + 2 and not final:
-            return WAIT
-        if not following:
-            return Replacement(at + 1, _LESS_THAN) if final else WAIT
-        return None if following.isspace() or following in _NO_TAG else Replacement(at + 1, _LESS_THAN)
-
-    def _replace_tag(self, tag: str, *, at_start: bool) -> str | None:
+    def _replace_tag(self, tag: str) -> str | None:
         if tag[:4].lower() == "<img":
             attributes = {name.lower(): "".join(values) for name, *values in patterns.ATTRIBUTE.findall(tag)}
             url = self._sources.image(attributes.get("src", ""))
             return image_markdown(attributes.get("alt", ""), url) if url else ""
         if patterns.KEPT_TAG.fullmatch(tag):
-            return "" if at_start else tag  # a tag at the start of a line would begin a block of HTML
+            return "" if self._out.at_start else tag  # a tag at the start of a line would begin a block of HTML
         if patterns.MAIL.fullmatch(tag):
             return self._replace_address(tag[1:-1], f"mailto:{tag[1:-1]}", tag)
         if patterns.AUTOLINK.fullmatch(tag):
             return self._replace_address(tag[1:-1], tag[1:-1], tag)
         return None
 
-    def address(self, text: str, at: int, *, final: bool) -> Reading:
+    def address(self, text: str, at: int) -> Reading:
         """An address without brackets, which many readers of markdown link."""
         begins = patterns.BEGINS_ADDRESS.match(text, at)
         if begins is None:
-            special = patterns.SPECIAL.match(text, at)
-            may_go_on = special is not None and special.end() == len(text)
-            return WAIT if may_go_on and not final else None
-        address = _read_address(text, at, at + patterns.LONGEST_TARGET, final=final)
-        if address is WAIT:
-            return WAIT
+            return None
+        address = _read_address(text, at, at + patterns.LONGEST_TARGET)
         is_web = begins[0][0] in "hHwWfFmM"
         if is_web and len(address) <= len(begins[0]):  # the text that follows must not complete the address
             return Replacement(begins.end(), f"`{begins[0]}`")
@@ -243,10 +216,8 @@ def defused(address: str) -> str:
     return f"`{shown.replace('@', ' @').strip()}`"
 
 
-def _read_address(text: str, start: int, limit: int, *, final: bool) -> str | Wait:
-    """Return the address that begins at ``start``, or wait if more of it may still arrive before ``limit``."""
+def _read_address(text: str, start: int, limit: int) -> str:
+    """Return the address that begins at ``start`` and ends before ``limit``."""
     whole = patterns.ADDRESS.match(text, start, limit)
     assert whole is not None  # the pattern also matches nothing
-    if whole.end() == len(text) < limit and not final:
-        return WAIT
     return trimmed(whole[0])

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from html import unescape
 
 from app.grounding import patterns
-from app.grounding.patterns import WAIT, Reading, Replacement, TextSpan, Wait
+from app.grounding.patterns import Reading, Replacement, TextSpan
 from app.grounding.references import read_square
 from app.grounding.sources import Sources, image_markdown
 
@@ -36,38 +36,26 @@ class Pointers:
 
     # --- images ----------------------------------------------------------------------------------
 
-    def image(self, text: str, at: int, *, final: bool) -> Reading:
+    def image(self, text: str, at: int) -> Reading:
         """``![alt](target)``, ``![alt][label]`` and ``![label]``: an image of the passages, or nothing."""
-        if at + 1 == len(text):
-            return None if final else WAIT
-        label = read_label(text, at + 1, final=final)
-        if label is None or label is WAIT:
-            return label
+        label = read_label(text, at + 1)
+        if label is None:
+            return None
         following = text[label.end : label.end + 1]
-        if not following and not final:
-            return WAIT
         if following == "(":
-            return self._inline_image(text, label, final=final)
+            return self._inline_image(text, label)
         if read_square(label.inner, self._sources.numbers):
             return None  # a reference after an exclamation mark
-        if following == "[":
-            name = read_label(text, label.end, final=final)
-            if name is WAIT:
-                return WAIT
-            if name:
-                return self._defined_image(name.end, label.inner, name.inner or label.inner)
+        if following == "[" and (name := read_label(text, label.end)):
+            return self._defined_image(name.end, label.inner, name.inner or label.inner)
         return self._defined_image(label.end, label.inner, label.inner)
 
-    def _inline_image(self, text: str, label: TextSpan, *, final: bool) -> Reading:
-        limit = label.end + patterns.LONGEST_TARGET
-        target = patterns.TARGET.match(text, label.end, limit)
+    def _inline_image(self, text: str, label: TextSpan) -> Reading:
+        target = patterns.TARGET.match(text, label.end, label.end + patterns.LONGEST_TARGET)
         if target:
             return Replacement(target.end(), self._image_of(label.inner, _without_title(target[1])))
-        if _may_close(text, label.end, final=final):
-            return WAIT
-        loose = patterns.LOOSE_TARGET.match(text, label.end, limit)
-        if loose is None or loose.end() == limit:
-            return Replacement(limit, unclosed=True)
+        loose = patterns.LOOSE_TARGET.match(text, label.end)
+        assert loose is not None  # the pattern matches every text after a bracket
         return Replacement(loose.end(), self._image_of(label.inner, _without_title(loose[1])))
 
     def _defined_image(self, end: int, alt: str, name: str) -> Replacement:
@@ -82,36 +70,32 @@ class Pointers:
 
     # --- links -----------------------------------------------------------------------------------
 
-    def link(self, text: str, at: int, *, final: bool) -> Reading:
+    def link(self, text: str, at: int) -> Reading:
         """``[label](target)``, ``[label][name]``, and ``[name]`` if it is defined."""
-        label = read_label(text, at, final=final)
-        if label is None or label is WAIT:
-            return label
+        label = read_label(text, at)
+        if label is None:
+            return None
         following = text[label.end : label.end + 1]
-        if following == "(":
-            return self._inline_link(text, label, final=final)
-        if not following and not final:
-            return WAIT
-        return self._defined_link(text, label, following, final=final)
+        return self._inline_link(text, label) if following == "(" else self._defined_link(text, label, following)
 
-    def _inline_link(self, text: str, label: TextSpan, *, final: bool) -> Reading:
+    def _inline_link(self, text: str, label: TextSpan) -> Reading:
         target = patterns.TARGET.match(text, label.end, label.end + patterns.LONGEST_TARGET)
         if target is None:
-            return WAIT if _may_close(text, label.end, final=final) else None
+            return None
         written = _without_title(target[1])
         image = self._sources.image(written, is_image=False)
         if re.search(r"\s", written) and not target[1].lstrip().startswith("<") and not image:
             return None  # words in round brackets after words in square brackets
         return Replacement(target.end(), self._link(label.inner, image or written))
 
-    def _defined_link(self, text: str, label: TextSpan, following: str, *, final: bool) -> Reading:
+    def _defined_link(self, text: str, label: TextSpan, following: str) -> Reading:
         if not self._definitions:
             return None
         end, name = label.end, label.inner
         if following == "[":
-            second = read_label(text, label.end, final=final)
-            if second is None or second is WAIT:
-                return second
+            second = read_label(text, label.end)
+            if second is None:
+                return None
             end, name = second.end, second.inner or label.inner
         target = self._definitions.get(_key(name))
         return Replacement(end, self._link(label.inner, target)) if target else None
@@ -131,13 +115,11 @@ class Pointers:
         destination = f"<{url}>" if re.search(r"[()]", url) else url
         return f"[{inner}]({destination})" if inner else ""
 
-    def definition(self, text: str, at: int, *, final: bool) -> Reading:
+    def definition(self, text: str, at: int) -> Reading:
         """``[label]: target`` on a line of its own: removed, because it would turn plain brackets into links."""
         if not re.match(r"\[[^\[\]\n]{1,999}(?:\]:|\]?\Z)", text[at : at + 1002]):
             return None
         end = text.find("\n", at, at + patterns.LONGEST_TARGET)
-        if end == -1 and not final and len(text) < at + patterns.LONGEST_TARGET:
-            return WAIT
         match = patterns.DEFINITION.match(text, at, end if end != -1 else at + patterns.LONGEST_TARGET)
         if not match or not self._is_definition(match["label"], match["target"]):
             return None
@@ -153,20 +135,10 @@ class Pointers:
         return patterns.LEADS_SOMEWHERE.search(target) is not None
 
 
-def read_label(text: str, at: int, *, final: bool) -> TextSpan | Wait | None:
+def read_label(text: str, at: int) -> TextSpan | None:
     """The bracketed text at ``at``, within one line; it may hold one more pair of brackets."""
-    limit = at + patterns.LONGEST_LABEL
-    label = patterns.LABEL.match(text, at, limit)
-    if label:
-        return TextSpan(label.end(), label[0][1:-1])
-    if not final and len(text) < limit and patterns.OPEN_LABEL.match(text, at):
-        return WAIT
-    return None
-
-
-def _may_close(text: str, at: int, *, final: bool) -> bool:
-    """Return whether text that has not arrived yet may close the bracket at ``at``."""
-    return not final and len(text) < at + patterns.LONGEST_TARGET and text.find("\n", at) == -1
+    label = patterns.LABEL.match(text, at, at + patterns.LONGEST_LABEL)
+    return TextSpan(label.end(), label[0][1:-1]) if label else None
 
 
 def _without_title(target: str) -> str:

@@ -1,7 +1,7 @@
-"""The text of an answer outside of fenced code, while it streams: checks every reference, image, link and tag.
+"""The text of an answer outside of fenced code, line by line: checks every reference, image, link and tag.
 
 The output means to every reader of markdown what it means here: whatever could be read as a link, an image or a tag
-that is not allowed is escaped. Text is held back only while it may be the beginning of one of these.
+that is not allowed is escaped.
 """
 
 import re
@@ -9,55 +9,49 @@ from collections.abc import Callable, Collection, Mapping
 
 from app.grounding import patterns
 from app.grounding.addresses import Addresses, BareAddresses
-from app.grounding.patterns import WAIT, Output, Reading, Replacement, Wait, end_of_code
+from app.grounding.output import Output
+from app.grounding.patterns import Reading, Replacement, end_of_code
 from app.grounding.pointers import Pointers, read_label
 from app.grounding.references import Reference, may_follow, read_lenticular, read_round, read_square
-from app.grounding.source_style import begins_source, end_of_source, read_sources
+from app.grounding.source_style import end_of_source, read_sources
 from app.grounding.sources import Sources
 
 _WORD = re.compile(r"\w")
-_OURS = re.compile(r"\[(?:R(?:e(?:f(?: (?:#(?:[0-9]{1,4}\]?)?)?)?)?)?)?(?:\Z|(?<=\]))")
-"""A reference as our code writes it, or the beginning of one at the end of the text."""
+_OURS = re.compile(r"\[Ref #[0-9]{1,4}\]")
+"""A reference as our code writes it."""
 
 Numbers = Collection[int]
 Placed = tuple[int, Reference]
 """Where a reference ends, and the reference."""
 
 
-def read_reference(text: str, at: int, numbers: Numbers, *, final: bool) -> Placed | Wait | None:
+def read_reference(text: str, at: int, numbers: Numbers) -> Placed | None:
     """The reference that begins at ``at``, if any; ``numbers`` are the numbers of the passages."""
+    reference: Reference | None
     match text[at]:
         case "[":
-            return _square(text, at, numbers, final=final)
+            return _square(text, at, numbers)
         case "(":
-            opening, whole = patterns.OPEN_ROUND, patterns.ROUND.match(text, at)
+            whole = patterns.ROUND.match(text, at)
             reference = read_round(whole[1], numbers) if whole else None
         case "【":
-            opening, whole = patterns.OPEN_LENTICULAR, patterns.LENTICULAR.match(text, at)
+            whole = patterns.LENTICULAR.match(text, at)
             reference = read_lenticular(whole[1]) if whole else None
         case _:
-            opening, whole = patterns.OPEN_BARE, patterns.BARE_REFERENCE.match(text, at)
+            whole = patterns.BARE_REFERENCE.match(text, at)
             reference = Reference((int(whole[1]),)) if whole else None
-            if whole and whole.end() == len(text) and not final:
-                return WAIT
-    if whole is None:
-        may_end = not final and len(text) < at + patterns.LONGEST_REFERENCE
-        return WAIT if may_end and opening.match(text, at) else None
-    return (whole.end(), reference) if reference else None
+    return (whole.end(), reference) if whole and reference else None
 
 
-def _square(text: str, at: int, numbers: Numbers, *, final: bool) -> Placed | Wait | None:
-    label = read_label(text, at, final=final)
-    if label is None or label is WAIT:
-        return label
-    following = text[label.end : label.end + 1]
-    if not following and not final:
-        return WAIT
+def _square(text: str, at: int, numbers: Numbers) -> Placed | None:
+    label = read_label(text, at)
+    if label is None:
+        return None
     inner = label.inner
     if inner.startswith("[") and inner.endswith("]"):
         inner = re.sub(r"[\[\]]", " ", inner)
     reference = read_square(inner, numbers)
-    if reference is None or (not reference.explicit and _WORD.match(following)):
+    if reference is None or (not reference.explicit and _WORD.match(text, label.end)):
         return None
     return label.end, reference
 
@@ -65,7 +59,6 @@ def _square(text: str, at: int, numbers: Numbers, *, final: bool) -> Placed | Wa
 _ESCAPED = re.compile(r"\\[!-/:-@\[-`{-~]")
 _TICKS = re.compile(f"`{{1,{patterns.LONGEST_RUN}}}+")
 _TEXT_BEFORE = "…"
-_SKIPPED = re.compile(r"[^)\n]*+(\)?)")
 
 
 class Prose:
@@ -79,38 +72,35 @@ class Prose:
         self._addresses = Addresses(sources, out, in_link=in_link)
         self._bare = BareAddresses(sources, out)
         self._in_link = in_link
-        self._skipping = False
         self._behind_link = False
         """A link or an image has just ended: a bare number in brackets is a reference there, unlike after a call."""
         self._referred: set[int] | None = None
         """The numbers of the adjacent references just read; ``None`` if the last thing read was not a reference."""
         self._brackets: list[bool] = []
         """For each open bracket of the line, whether the text of the line begins with it."""
-        self._readers: Mapping[str, Callable[[str, int, bool], Reading]] = {
+        self._readers: Mapping[str, Callable[[str, int], Reading]] = {
             "`": self._code,
             "[": self._bracket,
             "]": self._closing_bracket,
-            "!": lambda text, at, final: self._pointers.image(text, at, final=final),
-            "<": lambda text, at, final: self._addresses.tag(text, at, final=final, at_start=out.at_start),
+            "!": self._pointers.image,
+            "<": self._addresses.tag,
             "\\": self._escape,
             "~": self._tildes,
             "(": self._parenthesis,
-            ":": lambda text, at, final: self._bare.colon(text, at, final=final),
-            "@": lambda text, at, final: self._bare.at_sign(text, at, final=final),
-            ".": lambda text, at, final: self._bare.dot(text, at, final=final),
-            "&": lambda text, at, final: self._bare.entity(text, at, final=final),
-            "/": lambda text, at, final: self._bare.slash(text, at) or self._word(text, at, final),
+            ":": self._bare.colon,
+            "@": self._bare.at_sign,
+            ".": self._bare.dot,
+            "&": self._bare.entity,
+            "/": lambda text, at: self._bare.slash(text, at) or self._word(text, at),
             "【": self._reference,
             " ": self._space,
             "\t": self._space,
         }
 
-    def read(self, text: str, at: int, *, final: bool) -> int:
-        """Ground the text from ``at`` on, at most to the end of the line, and return the place reached."""
+    def read(self, text: str, at: int = 0) -> None:
+        """Ground the text from ``at`` on, at most to the end of the line."""
         while True:
-            if self._skipping:
-                at = self._skip(text, at)
-            reading = self._next_reference(text, at, final)
+            reading = self._next_reference(text, at)
             if reading is None:
                 special = patterns.SPECIAL.search(text, at)
                 start = special.start() if special else len(text)
@@ -118,14 +108,12 @@ class Prose:
                 self._behind_link = self._behind_link and start == at
                 at = start
                 if at == len(text) or text[at] == "\n":
-                    return at
-                reading = self._readers.get(text[at], self._word)(text, at, final)
-            if reading is WAIT:
-                return at
+                    return
+                reading = self._readers.get(text[at], self._word)(text, at)
             at = self._accept(text, at, reading)
 
     def end_line(self) -> None:
-        self._skipping = self._behind_link = False
+        self._behind_link = False
         self._brackets.clear()
 
     def _accept(self, text: str, at: int, reading: Replacement | None) -> int:
@@ -139,33 +127,24 @@ class Prose:
             self._out.replace(reading.text)
         elif reading.text is not None:
             self._out.drop()
-        self._skipping = reading.unclosed
         return reading.end
-
-    def _skip(self, text: str, at: int) -> int:
-        skipped = _SKIPPED.match(text, at)
-        assert skipped is not None  # the pattern also matches nothing
-        self._skipping = skipped.end() == len(text) and not skipped[1]
-        return skipped.end()
 
     def _ground_label(self, label: str, in_link: bool) -> str:
         out = Output(self._out.line if self._out.at_start else _TEXT_BEFORE)
         prose = Prose(self._sources, out, in_link=in_link)
-        prose.read(label, 0, final=True)
+        prose.read(label)
         return out.finish()
 
     # --- code, escapes and other signs -----------------------------------------------------------
 
-    def _space(self, text: str, at: int, _: bool) -> Reading:
+    def _space(self, text: str, at: int) -> Reading:
         space = patterns.SPECIAL.match(text, at)
         if space is None:
             return None
         self._out.hold(space[0])
         return Replacement(space.end(), None)
 
-    def _escape(self, text: str, at: int, final: bool) -> Reading:
-        if at + 1 == len(text) and not final:
-            return WAIT
+    def _escape(self, text: str, at: int) -> Reading:
         if not _ESCAPED.match(text, at):
             return None
         if reading := self._bare.escape(text, at):
@@ -173,26 +152,22 @@ class Prose:
         self._out.write(text[at : at + 2])
         return Replacement(at + 2, None)
 
-    def _tildes(self, text: str, at: int, final: bool) -> Reading:
-        if not text.startswith("~~~", at):
-            return None if final else WAIT
+    def _tildes(self, _: str, at: int) -> Reading:
         self._out.write(r"\~\~\~")  # not a fence here: those are read before prose
         return Replacement(at + 3, None)
 
-    def _closing_bracket(self, _: str, at: int, __: bool) -> Reading:
+    def _closing_bracket(self, _: str, at: int) -> Reading:
         begins_line = self._brackets.pop() if self._brackets else True
         self._out.write("]")
         if begins_line and not self._out.line.lstrip(" \t>").startswith("[^"):
             self._out.end_label()
         return Replacement(at + 1, None)
 
-    def _code(self, text: str, at: int, final: bool) -> Reading:
+    def _code(self, text: str, at: int) -> Reading:
         """Keep code that ends in this line; escape backticks that do not, so that no later line closes them."""
         run = _TICKS.match(text, at)
         length = len(run[0]) if run else 1
-        end = end_of_code(text, at + length, length, final=final)
-        if end is WAIT:
-            return WAIT
+        end = end_of_code(text, at + length, length)
         # some readers of markdown split table cells before they read code, so a link inside code must be allowed too
         if end and all(map(self._sources.allows, patterns.FOREIGN_TARGET.findall(text, at, end))):
             self._out.write(text[at:end])
@@ -200,42 +175,37 @@ class Prose:
         self._out.write(r"\`" * length)
         return Replacement(at + length, None)
 
-    def _word(self, text: str, at: int, final: bool) -> Reading:
-        if text[at] in "rR" and (reading := self._reference(text, at, final)):
+    def _word(self, text: str, at: int) -> Reading:
+        if text[at] in "rR" and (reading := self._reference(text, at)):
             return reading
-        return self._addresses.address(text, at, final=final)
+        return self._addresses.address(text, at)
 
     # --- references ------------------------------------------------------------------------------
 
-    def _bracket(self, text: str, at: int, final: bool) -> Reading:
+    def _bracket(self, text: str, at: int) -> Reading:
         reading: Reading = None
         if self._out.at_start and not self._in_link:
-            reading = self._pointers.definition(text, at, final=final)
-        return reading or self._pointers.link(text, at, final=final) or self._reference(text, at, final)
+            reading = self._pointers.definition(text, at)
+        return reading or self._pointers.link(text, at) or self._reference(text, at)
 
-    def _reference(self, text: str, at: int, final: bool) -> Reading:
+    def _reference(self, text: str, at: int) -> Reading:
         if self._sources.is_quoted and not _OURS.match(text, at):
             return None
-        placed = read_reference(text, at, self._sources.numbers, final=final)
-        if placed is None or placed is WAIT:
-            return placed
+        placed = read_reference(text, at, self._sources.numbers)
+        if placed is None:
+            return None
         end, reference = placed
         if not reference.explicit and not self._behind_link and not may_follow(text[at - 1 : at]):
             return None
         return self._refer(end, reference)
 
-    def _parenthesis(self, text: str, at: int, final: bool) -> Reading:
+    def _parenthesis(self, text: str, at: int) -> Reading:
         """Read a source in words back into references; one that no passage bears out is removed."""
-        reading = self._reference(text, at, final)
+        reading = self._reference(text, at)
         if reading is not None or self._sources.is_quoted:
             return reading
-        begins = begins_source(text, at, final=final)
-        if begins is None:
-            return WAIT
-        end = end_of_source(text, at, final=final) if begins else at
-        if end is None:
-            return WAIT
-        sources = read_sources(text[at:end]) if begins else ()
+        end = end_of_source(text, at)
+        sources = read_sources(text[at:end])
         if not sources:
             return None
         numbers = self._sources.meant_by(sources)
@@ -258,18 +228,14 @@ class Prose:
                 self._out.end_label()
         return Replacement(end, None)
 
-    def _next_reference(self, text: str, at: int, final: bool) -> Reading:
+    def _next_reference(self, text: str, at: int) -> Reading:
         """Read another reference directly after a reference; a comma between the two is dropped."""
         if self._referred is None:
             return None
         between = patterns.BETWEEN_REFERENCES.match(text, at)
         next_at = between.end() if between else at
-        if next_at == len(text) and not final:
-            return WAIT
         if text[next_at : next_at + 1] in (("[",) if self._sources.is_quoted else ("[", "【", "(", "r", "R")):
-            placed = read_reference(text, next_at, self._sources.numbers, final=final)
-            if placed is WAIT:
-                return WAIT
+            placed = read_reference(text, next_at, self._sources.numbers)
             if placed and not (text[next_at] == "[" and text[placed[0] : placed[0] + 1] == "("):
                 return self._refer(*placed)
         if not self._referred:

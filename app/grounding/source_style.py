@@ -168,27 +168,13 @@ class NamedSource:
         return bool(self.pages or self.section or _FILE.search(self.name))
 
 
-def begins_source(text: str, at: int, *, final: bool) -> bool | None:
-    """Whether a source in words begins with the bracket at ``at``; ``None`` if that is not yet clear."""
-    if _BEGINNING.match(text, at):
-        return True
-    rest = text[at + 1 : at + 40].lstrip().lower()
-    could_be = (
-        not final
-        and len(text) < at + 40
-        and any(word.startswith(rest.rstrip(" \t:")) for word in ("sources", "source", "quellen", "quelle"))
-    )
-    return None if could_be else False
-
-
-def end_of_source(text: str, at: int, *, final: bool) -> int | None:
-    """Where a source ends that begins at ``at``: behind its bracket, or where the line ends; ``None`` if more of the
-    text is needed to tell."""
+def end_of_source(text: str, at: int) -> int:
+    """Where a source ends that begins at ``at``: behind its bracket, or where the line ends; ``at`` if none begins."""
+    if not _BEGINNING.match(text, at):
+        return at
     inside = _INSIDE.match(text, at + 1)
     end = inside.end() if inside else at + 1
-    if end < len(text):
-        return end + (text[end] == ")")
-    return end if final or end - at > _LONGEST else None
+    return end + (text[end : end + 1] == ")")
 
 
 def read_sources(written: str) -> tuple[NamedSource, ...]:

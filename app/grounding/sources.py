@@ -37,10 +37,14 @@ class Sources:
         """Code writes now, and quotes articles: only ``[Ref #N]`` refers; other forms are words of an article."""
         self.refresh()
 
+    def are_outdated(self) -> bool:
+        """Whether passages were added to the book since the last :meth:`refresh`."""
+        return len(self._book.citations) != self._citation_count
+
     def refresh(self) -> None:
         """Take in the passages that were added to the book since the last call."""
-        citations = self._book.citations
-        if len(citations) != self._citation_count:
+        if self.are_outdated():
+            citations = self._book.citations
             self._citation_count = len(citations)
             self.numbers = self._book.numbers()
             self.images = ImageUrls(self._book.image_urls())

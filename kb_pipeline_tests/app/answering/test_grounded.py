@@ -114,10 +114,10 @@ def test_the_part_of_an_answer_that_was_stopped_is_no_refusal() -> None:
 
 
 def test_an_answer_without_an_end_was_cut_off() -> None:
-    answer = answered(Scripted(Text("Choose")))
+    answer = answered(Scripted(Text("Choose\n")))
     with pytest.raises(UpstreamCutShortError):
         asyncio.run(answer.whole())
-    assert answer.so_far().answer == "Choose"
+    assert answer.so_far().answer == "Choose\n"
 
 
 def test_a_failure_comes_through_after_what_was_said() -> None:
@@ -266,7 +266,7 @@ def test_the_part_of_an_answer_that_was_stopped_tells_what_was_used() -> None:
         await anext(events)
         await events.aclose()
 
-    answer = answered(Scripted(TokenUsage(input_tokens=7), Text("Choose it. "), Text("Or not. "), Finished()))
+    answer = answered(Scripted(TokenUsage(input_tokens=7), Text("Choose it.\n"), Text("Or not."), Finished()))
     asyncio.run(first_words(answer))
     assert answer.so_far().usage == TokenUsage(input_tokens=7)
 
@@ -288,6 +288,16 @@ def test_what_is_folded_is_exactly_what_code_folded(parts: int) -> None:
     start, end = whole.folded
     assert whole.answer[start:end] == "".join(text.delta for text in texts if text.is_folded)
     assert whole.is_closest
+
+
+def test_what_is_folded_comes_last_and_at_once_so_that_no_reader_sees_it_unfolded() -> None:
+    async def said(answer: GroundedAnswer) -> list[str]:
+        return [event.delta async for event in answer.events() if isinstance(event, Text)]
+
+    folded = [Text(f"> More {part}.\n\n", is_quoted=True, is_folded=True) for part in range(3)]
+    texts = [Text("> First. [Ref #1]\n\n", is_quoted=True), *folded, Text("*That is all.*", is_quoted=True)]
+    answer = answered(Quoting(*texts, Finished()))
+    assert asyncio.run(said(answer)) == [texts[0].delta, "".join(text.delta for text in texts[1:])]
 
 
 def test_an_answer_without_a_fold_has_none_in_its_json() -> None:
