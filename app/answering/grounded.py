@@ -82,6 +82,18 @@ class GroundedAnswer:
             AnswerError: another service failed or stopped in the middle; the text so far is not an answer.
             KnowledgeBaseError: the index cannot be searched.
         """
+        # only the complete answer says what is folded: until then nobody should see it
+        folded: list[str] = []
+        async with aclosing(self._as_they_come()) as events:
+            async for event in events:
+                if isinstance(event, Text) and self._folded:
+                    folded.append(event.delta)
+                else:
+                    yield event
+        if folded:
+            yield Text("".join(folded))
+
+    async def _as_they_come(self) -> AsyncGenerator[Step | Text, None]:
         try:
             async with aclosing(self._of_answerer()) as events:
                 async for event in events:
