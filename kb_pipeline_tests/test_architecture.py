@@ -115,6 +115,15 @@ def test_only_defs_and_the_commands_that_start_it_know_dagster() -> None:
     assert outside == {"kb_pipeline/definitions.py", "kb_pipeline/cli/webserver.py", "kb_pipeline/cli/run_job.py"}
 
 
+def test_what_is_private_in_dagster_is_named_in_one_file() -> None:
+    private = {
+        path.relative_to(ROOT).as_posix()
+        for path in sources("kb_pipeline", "app")
+        if any(name.startswith("dagster._") for name in imports(path))
+    }
+    assert private == {"kb_pipeline/defs/dagster_internals.py"}
+
+
 def calls_on_import(path: Path) -> Iterator[str]:
     """Names of the functions that importing a file calls, decorators and defaults of parameters included."""
     pending: list[ast.AST] = [ast.parse(path.read_text())]

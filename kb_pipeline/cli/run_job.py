@@ -190,7 +190,11 @@ def _storage_failure(exc: Exception, home: Path) -> str | None:
 
 def _of_our_location(instance: "dg.DagsterInstance", job: str) -> None:
     """Let runs of this job name the code location, without which its timeline and the job's page leave them out."""
-    from dagster._core.remote_origin import RegisteredCodeLocationOrigin, RemoteJobOrigin, RemoteRepositoryOrigin
+    from kb_pipeline.defs.dagster_internals import (
+        RegisteredCodeLocationOrigin,
+        RemoteJobOrigin,
+        RemoteRepositoryOrigin,
+    )
 
     repository = RemoteRepositoryOrigin(RegisteredCodeLocationOrigin(LOCATION), "__repository__")
     origin = RemoteJobOrigin(repository, job)

@@ -18,8 +18,9 @@ from kb_pipeline.web.headers import PRIVATE, AddedHeaders
 from kb_pipeline.web.server import run_server
 
 if TYPE_CHECKING:
-    from dagster._core.workspace.context import IWorkspaceProcessContext
     from starlette.types import ASGIApp, Receive, Scope, Send
+
+    from kb_pipeline.defs.dagster_internals import IWorkspaceProcessContext
 
 _HEALTH_PATHS = frozenset({"/server_info"})
 _DEFAULT_PORT = 3000

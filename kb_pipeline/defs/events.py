@@ -1,7 +1,7 @@
 """Records a batch of articles in Dagster's event log: what was materialized, and what failed, by partition.
 
-Only this module uses Dagster's internal event classes. Events are stored in batches, one asset at a time, upstream
-first: storing them one by one would take longer than building the articles.
+Events are stored in batches, one asset at a time, upstream first: storing them one by one would take longer than
+building the articles.
 """
 
 import time
@@ -10,24 +10,22 @@ from itertools import groupby
 from typing import Any
 
 import dagster as dg
-from dagster._core.definitions.data_version import (
+from upath import UPath
+
+from kb_pipeline.defs.dagster_internals import (
     CODE_VERSION_TAG,
     DATA_VERSION_IS_USER_PROVIDED_TAG,
     DATA_VERSION_TAG,
-    get_input_data_version_tag,
-    get_input_event_pointer_tag,
-)
-from dagster._core.events import (
     AssetMaterializationPlannedData,
     AssetObservationData,
     DagsterEvent,
     DagsterEventType,
+    EventLogEntry,
+    IExecutionStep,
     StepMaterializationData,
+    get_input_data_version_tag,
+    get_input_event_pointer_tag,
 )
-from dagster._core.events.log import EventLogEntry
-from dagster._core.execution.plan.step import IExecutionStep
-from upath import UPath
-
 from kb_pipeline.defs.namespace import Namespace
 from kb_pipeline.errors import StorageError
 from kb_pipeline.flow.build import ArticleResult, LayerResult

@@ -6,8 +6,8 @@ from contextlib import contextmanager
 from typing import Protocol, Self
 
 import dagster as dg
-from dagster._core.execution.plan.instance_concurrency_context import InstanceConcurrencyContext
 
+from kb_pipeline.defs.dagster_internals import InstanceConcurrencyContext
 from kb_pipeline.defs.events import EventRecorder, PendingEvents, table
 from kb_pipeline.defs.failures import report_articles
 from kb_pipeline.defs.namespace import Namespace

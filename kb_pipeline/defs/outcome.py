@@ -9,8 +9,8 @@ because Dagster shows the status of the last run beside the name of a job.
 from collections.abc import Sequence
 
 import dagster as dg
-from dagster._core.events import DagsterEvent, DagsterEventType, EngineEventData
 
+from kb_pipeline.defs.dagster_internals import DagsterEvent, DagsterEventType, EngineEventData
 from kb_pipeline.defs.events import EventRecorder
 from kb_pipeline.defs.failures import FAILED_IN_TAG
 from kb_pipeline.defs.materialize import SOURCE_TAG, articles_tag, failures_of, still_failing

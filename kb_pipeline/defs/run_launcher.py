@@ -11,9 +11,14 @@ from pathlib import Path
 from typing import Any
 
 from dagster import DagsterEventType, DagsterInstance, DagsterRun
-from dagster._core.events import EngineEventData
-from dagster._core.launcher import CheckRunHealthResult, DefaultRunLauncher, WorkerStatus
-from dagster._serdes import ConfigurableClassData
+
+from kb_pipeline.defs.dagster_internals import (
+    CheckRunHealthResult,
+    ConfigurableClassData,
+    DefaultRunLauncher,
+    EngineEventData,
+    WorkerStatus,
+)
 
 _CLOCK_ERROR_SECONDS = 5
 

@@ -10,15 +10,17 @@ from pathlib import Path
 from typing import Any
 
 from dagster import Field, StringSource
-from dagster._core.events import ASSET_EVENTS
-from dagster._core.events.log import EventLogEntry
-from dagster._core.storage.event_log import SqliteEventLogStorage
-from dagster._core.storage.event_log.schema import SqlEventLogStorageTable
-from dagster._core.storage.sqlite_storage import DagsterSqliteStorage
-from dagster._serdes import ConfigurableClassData
 from filelock import FileLock
 from sqlalchemy import Connection, insert
 
+from kb_pipeline.defs.dagster_internals import (
+    ASSET_EVENTS,
+    ConfigurableClassData,
+    DagsterSqliteStorage,
+    EventLogEntry,
+    SqlEventLogStorageTable,
+    SqliteEventLogStorage,
+)
 from kb_pipeline.settings import load_settings
 from kb_pipeline.store.home import dagster_home, make_private
 
