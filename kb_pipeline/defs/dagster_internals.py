@@ -9,8 +9,8 @@ its own UI and daemon would not read. Tables, statuses and configuration stay Da
 
 What is private can change in any release, which is why ``pyproject.toml`` names one version. When you raise it: run the
 tests of ``kb_pipeline_tests/defs``, which read back through the public API what was written through these names.
-Methods with an underscore are called in ``sqlite_storage.py`` only. Not here: ``python -m dagster._daemon``, which is
-``dagster-daemon``, which ``kb`` starts as Dagster's own ``dagster dev`` does.
+Methods with an underscore are called in ``sqlite_storage.py`` only. Not here: ``python -m dagster._daemon``, which
+``kb`` starts as Dagster's own ``dagster dev`` does.
 """
 
 # What a materialization, an observation and a plan of a partition are in the log, and the entry around each: a list of
