@@ -74,11 +74,19 @@ def _pdfplumber_loader() -> Convert:
     return lambda folder: "\n\n".join(page.page_content for page in PDFPlumberLoader(str(_document(folder))).load())
 
 
+def _pymupdf4llm() -> Convert:
+    """https://pymupdf4llm.readthedocs.io: the last release that needs no model of layout."""
+    import pymupdf4llm
+
+    return lambda folder: str(pymupdf4llm.to_markdown(str(_document(folder)), show_progress=False))
+
+
 READERS: dict[str, tuple[tuple[str, ...], Callable[[], Convert]]] = {
     OURS: ((), _ours),
     "markitdown": (("markitdown",), _markitdown),
     "PyPDFLoader": (("langchain-community", "pypdf"), _pypdf_loader),
     "PDFPlumberLoader": (("langchain-community", "pdfplumber"), _pdfplumber_loader),
+    "pymupdf4llm": (("pymupdf", "pymupdf4llm"), _pymupdf4llm),
 }
 """Row of the tables -> packages, and how to make the reader. Those whose names end in ``Loader`` are LangChain's."""
 

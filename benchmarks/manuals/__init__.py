@@ -1,0 +1,1 @@
+"""Manuals that nothing here was made with: what readers of PDF keep of them, and which pages answers cite."""
