@@ -3,15 +3,16 @@
 All of it is read by PDFium's text alone, in the same way for every reader that is measured.
 
 Not words of a manual: page numbers, running heads (a line at an edge that comes back on another page, or that is an
-entry of the outline on another page, but for one number at its end or beginning), and pages of contents (half of the
-lines have leaders). A row is a line that begins with a bullet or a number, or that has two wide gaps: what stands
-between gaps is a cell of it. An entry of the outline counts if its words stand on its page.
+entry of the outline on another page, but for one number at its end or beginning), and contents (three lines of a page
+or more that have leaders, or that end with a number and are else a line of the manual). A row is a line that begins
+with a bullet or a number, or that has two wide gaps: what stands between gaps is a cell of it. An entry of the outline
+counts if its words stand on its page.
 """
 
 import ctypes
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from html import unescape
@@ -20,6 +21,7 @@ from pathlib import Path
 from unicodedata import normalize
 
 from markdown_it import MarkdownIt
+from markdown_it.token import Token
 from pypdfium2 import PdfDocument, PdfTextPage, raw
 
 from benchmarks.converters.manuals import without_number
@@ -31,9 +33,19 @@ _WORD = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]|[^\W_\u3040-\u30f
 _LEADERS = re.compile(r"(?:\.\s*){4,}")
 _HYPHEN = re.compile("[\x02\ufffe](?:\r\n)?|\u00ad")
 _ITEM = re.compile(r"^(?:[•◦▪■●○‣∙–—*-]|\(?(?:\d{1,3}|[a-z])[.)])\s+(?=\S)")
-_NUMBER_AT_AN_END = re.compile(r"^(?:\d+|[ivxlc]+)\b\s*|\s*\b(?:\d+|[ivxlc]+)$", re.IGNORECASE)
-_UNSEEN = re.compile(r"<!--.*?-->|</?\w[^>]*>|\]\([^)]*\)", re.DOTALL)
+_NUMBER_AT_AN_END = re.compile(
+    r"^(?:\d+|[ivxlc]+)\b\s*|\s*\b(?:(?:\d+ *(?:[^\W\d]{1,3}|/) *)?\d+|[ivxlc]+)$", re.IGNORECASE
+)
+_LISTED = re.compile(r"[\s.]*(?:\d+|[ivxlc]+)$")
+_WITHIN_A_WORD = re.compile(r"(?<=[^\W_])[-\u2010\u2011]\s*(?=[^\W_])")
+_MARKUP = re.compile(
+    r"<!--.*?-->|</?(?:su[bp]|br|img|[abiu]|em|strong|mark|div|span|table|thead|tbody|tr|t[dh]|p|details|summary)\b[^>]*>",
+    re.DOTALL,
+)
+_NO_SPACE = re.compile(r"</?(?:su[bp]|[abiu]|em|strong|mark|span)\b")
+_MARKDOWN = MarkdownIt("commonmark").enable(["table", "strikethrough"])
 _EDGE_LINES = 2
+_CONTENTS = 3
 _GAP = 1.5
 """A gap between cells, in heights of a line."""
 
@@ -83,12 +95,11 @@ class Manual:
         edges = Counter(
             key for lines in self.pages for key in {_running_key(line.text) for line in _edges(lines)} if key
         )
-        own = []
+        own: list[tuple[Line, ...]] = []
+        said = {letters_of(without_number(line.text)) for lines in self.pages for line in lines}
         for number, lines in enumerate(self.pages, start=1):
             elsewhere = {letters_of(without_number(entry.title)) for entry in self.entries if entry.page != number}
-            if 2 * sum(bool(_LEADERS.search(line.text)) for line in lines) >= len(lines):
-                own.append(())
-                continue
+            listed = {id(line) for line in lines if _is_listed(line.text, said)}
             running = {
                 id(line)
                 for line in _edges(lines)
@@ -96,7 +107,8 @@ class Manual:
                 or edges[key] > 1
                 or (key != line.text.strip().casefold() and letters_of(without_number(key)) in elsewhere)
             }
-            own.append(tuple(line for line in lines if id(line) not in running))
+            gone = running | listed if len(listed) >= _CONTENTS else running
+            own.append(tuple(line for line in lines if id(line) not in gone))
         return tuple(own)
 
     @cached_property
@@ -152,16 +164,12 @@ def read_manual(file: Path) -> Manual:
 
 def kept_of(manual: Manual, markdown: str) -> Kept:
     """Compare what a reader wrote with the manual."""
-    plain = unescape(_UNSEEN.sub(" ", markdown))
+    tokens = _MARKDOWN.parse(markdown)
+    plain = "\n".join(map(_text_of, tokens))
     letters = letters_of(plain)
     words = manual.words & Counter(words_of(plain))
     rows = sum(all(cell in letters for cell in cells) for cells in manual.rows)
-    tokens = MarkdownIt("commonmark").enable("table").parse(markdown)
-    headings = [
-        unescape(_UNSEEN.sub("", tokens[place + 1].content.replace("\\", "").replace("**", "")))
-        for place, token in enumerate(tokens)
-        if token.type == "heading_open"
-    ]
+    headings = [_text_of(tokens[place + 1]) for place, token in enumerate(tokens) if token.type == "heading_open"]
     wanted = Counter(letters_of(without_number(entry.title)) for entry in manual.standing)
     known = {letters_of(without_number(entry.title)) for entry in manual.entries}
     keys = Counter(letters_of(without_number(heading)) for heading in headings)
@@ -176,13 +184,43 @@ def kept_of(manual: Manual, markdown: str) -> Kept:
 
 
 def words_of(text: str) -> list[str]:
-    """The words of a text, in small letters."""
-    return _WORD.findall(normalize("NFKC", text).casefold())
+    """The words of a text, in small letters; a hyphen divides none, because it may be that of a line's end."""
+    return _WORD.findall(_WITHIN_A_WORD.sub("", normalize("NFKC", text).casefold()))
 
 
 def letters_of(text: str) -> str:
     """The letters and digits of a text, in small letters."""
     return "".join(sign for sign in normalize("NFKC", text).casefold() if sign.isalnum())
+
+
+def _text_of(token: Token) -> str:
+    """What a reader sees of a block."""
+    if token.type in {"fence", "code_block"}:
+        return token.content
+    if token.type == "list_item_open":
+        return token.info
+    if token.type == "html_block":
+        return unescape(_MARKUP.sub(_space, token.content))
+    parts = []
+    for part in token.children or ():
+        if part.type == "html_inline":
+            parts.append(_MARKUP.sub(_space, part.content))
+        elif part.type in {"softbreak", "hardbreak"}:
+            parts.append("\n")
+        else:
+            parts.append(part.content)
+    return "".join(parts)
+
+
+def _space(markup: re.Match[str]) -> str:
+    return "" if _NO_SPACE.match(markup[0]) else " "
+
+
+def _is_listed(line: str, said: Collection[str]) -> bool:
+    """Whether it is a line of contents."""
+    return bool(_LEADERS.search(line)) or (
+        (found := _LISTED.search(line)) is not None and letters_of(without_number(line[: found.start()])) in said
+    )
 
 
 def _edges(lines: Sequence[Line]) -> Sequence[Line]:
