@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import groupby, pairwise
+from string import ascii_letters
 from typing import Any
 
 import pypdfium2
@@ -25,6 +26,7 @@ from kb_pipeline.steps.pdf.model import ARTIFACT, Box, Drawing, Link, Page, Styl
 MOST_DRAWINGS = 4_000
 """Lines and shapes of a page that are read. A page with more shows a drawing, whose lines are no table's."""
 _FIXED_FLAG, _ITALIC_FLAG, _FORCE_BOLD_FLAG = 1, 1 << 6, 1 << 18
+_WIDTHS_OF_FIXED_PITCH = 3
 _HYPHENS = "\x02\ufffe"
 _LINE = re.compile(r"[^\r\n]+")
 _WORD = re.compile(r"[^\s\x02\ufffe]*[\x02\ufffe]|[^\s\x02\ufffe]+")
@@ -379,9 +381,21 @@ class _Styles:
                 name,
                 bool(flags & _FORCE_BOLD_FLAG) or is_bold_name(name),
                 bool(flags & _ITALIC_FLAG) or any(part in name.lower() for part in _ITALIC_NAMES),
-                bool(flags & _FIXED_FLAG) or is_fixed_name(name),
+                (bool(flags & _FIXED_FLAG) and not _has_various_widths(font)) or is_fixed_name(name),
             )
         return self._fonts[address]
+
+
+def _has_various_widths(font: pdfium.FPDF_FONT) -> bool:
+    """Whether the widths of letters deny that the font has a fixed pitch: some programs say so of each that they embed.
+
+    A font of fixed pitch has one width, and nothing or a default for letters that it lacks.
+    """
+    width, widths = ctypes.c_float(), set()
+    for letter in ascii_letters:
+        if pdfium.FPDFFont_GetGlyphWidth(font, ord(letter), 1000.0, width):
+            widths.add(round(width.value))
+    return len(widths) > _WIDTHS_OF_FIXED_PITCH
 
 
 def is_bold_name(font: str) -> bool:

@@ -56,6 +56,18 @@ def test_a_word_of_code_inside_of_prose_knows_its_font():
     assert (sign.text, sign.glued) == ("!", True)
 
 
+@pytest.mark.parametrize(("widths", "is_fixed"), [([300, 600, 500, 550, 700], False), ([600] * 5, True)])
+def test_a_font_that_calls_itself_of_fixed_pitch_is_so_if_its_letters_have_one_width(widths, is_fixed):
+    """Apache FOP says so of every TrueType font that it embeds, so that whole manuals looked like code."""
+    letters = " ".join(str(widths[place % len(widths)]) for place in range(26))
+    font = "<< /Type /Font /Subtype /TrueType /BaseFont /EAAAAB+Garamond /FirstChar 97 /LastChar 122 "
+    font += f"/Widths [{letters}] /FontDescriptor 8 0 R >>"
+    descriptor = "<< /Type /FontDescriptor /FontName /EAAAAB+Garamond /Flags 33 /FontBBox [0 -200 1000 900] >>"
+    resources = "/Resources << /Font << /T 7 0 R >> >>"
+    page = only_page("BT /T 10 Tf 100 700 Td (set the clock) Tj ET", page=resources, objects=(font, descriptor))
+    assert {word.style.fixed_pitch for word in page.words} == {is_fixed}
+
+
 def test_invisible_and_white_text_is_hidden():
     page = only_page("BT /T 10 Tf 100 700 Td (seen ) Tj 3 Tr (scanned ) Tj 0 Tr 1 g (white) Tj ET")
     assert [(word.text, word.style.hidden) for word in page.words] == [
