@@ -8,6 +8,7 @@ from itertools import islice, takewhile
 from kb_pipeline.steps.pdf.blocks import Block, Figure, Kind
 from kb_pipeline.steps.pdf.borderless import borderless
 from kb_pipeline.steps.pdf.columns import regions
+from kb_pipeline.steps.pdf.figures import LONGEST_LABEL
 from kb_pipeline.steps.pdf.footnotes import take_footnotes
 from kb_pipeline.steps.pdf.grids import grids_of, table_of_grid
 from kb_pipeline.steps.pdf.lines import Line, Row, join
@@ -22,8 +23,6 @@ _LOWER = re.compile(r"[(\[\"'“‘«]*[^\W\d_A-Z]")
 _INITIAL = re.compile(r"[A-Z]\.")
 _LONGEST_TERM = 100
 _LARGER = 1.12
-_LONGEST_LABEL = 8
-"""Words of a line inside of a drawing."""
 
 
 def arrange(study: Study, numbers: Sequence[int], figures: Mapping[int, Sequence[Figure]]) -> list[Block]:
@@ -59,7 +58,7 @@ def _leave_out_labels(study: Study, sheet: Sheet, figure: Figure) -> None:
         for piece in row
         if left - 1 <= piece.left and piece.right <= right + 1 and top < piece.box.middle[1] < bottom
     ]
-    if any(len(piece.words) > _LONGEST_LABEL or id(piece) in study.headings for piece in inside):
+    if any(len(piece.words) > LONGEST_LABEL or id(piece) in study.headings for piece in inside):
         return
     sheet.leave_to_picture(inside)
 

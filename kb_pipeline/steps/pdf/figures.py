@@ -20,6 +20,8 @@ _MOST_PARTS = 3_000
 WHOLE_PAGE = 0.85
 MOST_TEXT = 0.25
 """Share of a drawing's area that words may cover; above it is a frame around text."""
+LONGEST_LABEL = 8
+"""Words of a line on a picture; a longer one is text in a frame."""
 _LEAST_CURVES = 3
 _MOST_FIGURES = 40
 """Of a page. More are a pattern, or a picture in slices."""

@@ -12,6 +12,7 @@ from html import escape
 from itertools import groupby, pairwise
 from typing import NamedTuple
 
+from kb_pipeline.steps.pdf.figures import LONGEST_LABEL
 from kb_pipeline.steps.pdf.inline import joins, words_of
 from kb_pipeline.steps.pdf.model import Box, Page, Style, Word
 from kb_pipeline.steps.pdf.scripts import with_scripts
@@ -124,6 +125,7 @@ class _Writer:
         self.skipped: set[tuple[int, int]] = set()
         """Contents that are skipped on purpose: contents, labels, headers that are repeated."""
         self.on_pictures: set[tuple[int, int]] = set()
+        self._alts: dict[tuple[int, int], str] = {}
         self._depth = 0
         self._links = {page.number: page.links for page in pages}
         self._edges = {page.number: _right_edge(page) for page in pages}
@@ -466,8 +468,8 @@ class _Writer:
     def _atoms(self, node: Element | Content, styles: tuple[str, ...], in_link: bool = False) -> Iterator[_Atom]:
         """The words and pictures of a node, with the styles of the elements that they are in."""
         if isinstance(node, Content):
-            if picture := self._picture(node):
-                yield _Atom(Word("", Box(0, 0, 0, 0), 0, Style()), node.page, (), "", picture)
+            if self._picture(node):
+                yield self._pictured(node)
             for word in self._words.get((node.page, node.mcid), ()):
                 looks = (*styles, word.script) if word.script and word.script not in styles else styles
                 yield _Atom(word, node.page, looks, self._target(node.page, word) if in_link else "")
@@ -477,11 +479,11 @@ class _Writer:
             return
         pictures = [content for content in own_contents(node) if self._picture(content)]
         if node.kind in ("Figure", "Formula") and pictures:
-            self.on_pictures |= tagged_words([node])
-            alt = Word(alt_of(node), Box(0, 0, 0, 0), 0, Style())
-            for content in pictures:
-                yield _Atom(alt, content.page, (), "", self._picture(content))
-            return
+            self._alts |= {(content.page, content.mcid): alt_of(node) for content in pictures}
+            if node.kind == "Formula" or not self._is_frame(node):
+                self.on_pictures |= tagged_words([node])
+                yield from map(self._pictured, pictures)
+                return
         style = _STYLES.get(node.kind)
         inner = (*styles, style) if style and style not in styles else styles
         in_link = in_link or node.kind in ("Link", "Reference", "BibEntry")
@@ -492,6 +494,32 @@ class _Writer:
             yield within[0]._replace(word=last._replace(text=text or "-", glued=first.glued))
             return
         yield from within
+
+    def _pictured(self, content: Content) -> _Atom:
+        """The picture that stands for a content, with what the author says of it."""
+        alt = Word(self._alts.get((content.page, content.mcid), ""), Box(0, 0, 0, 0), 0, Style())
+        return _Atom(alt, content.page, (), "", self._picture(content))
+
+    def _is_frame(self, figure: Element) -> bool:
+        """Whether a line of words inside is too long for a label, so that they are text before a picture or beside it.
+
+        Words of a line stand near each other, and numbers may be those of an axis.
+        """
+        places = {(content.page, content.mcid) for content in _contents(figure)}
+        words = (word for place in sorted(places) for word in self._words.get(place, ()) if not word.style.hidden)
+        count, before = 0, None
+        for word in words:
+            size = word.box.height
+            follows = (
+                before is not None
+                and abs(word.baseline - before.baseline) < 0.2 * size
+                and -size < word.box.left - before.box.right < 0.8 * size
+            )
+            count = (count if follows else 0) + any(map(str.isalpha, word.text))
+            if count > LONGEST_LABEL:
+                return True
+            before = word
+        return False
 
     def _target(self, page: int, word: Word) -> str:
         """The address that the word leads to, "" if it is a place of the same document."""

@@ -1,5 +1,7 @@
 """What the structure tags of a PDF become, and what the places of words decide where tags leave it open."""
 
+from dataclasses import replace
+
 from kb_pipeline.steps.pdf.model import Box, Link, Page, Style, Word
 from kb_pipeline.steps.pdf.tagged import Content, Element, TaggedText, tagged_html
 
@@ -23,17 +25,19 @@ class Draft:
             left += 6 * (len(word) + 1)
         return Content(page, self._mcid)
 
-    def html(self, *roots: Element, others: dict[int, str] | None = None) -> TaggedText:
+    def html(
+        self,
+        *roots: Element,
+        others: dict[int, str] | None = None,
+        pictures: dict[tuple[int, int], str] | None = None,
+    ) -> TaggedText:
         for page in range(1, max(self.words)):
             self.words.setdefault(page, [])
         edge = Word("|", Box(540, 700, 546, 710), 708, Style())  # how far lines reach
         pages = [
             Page(number, 600, 800, (*words, edge), tuple(self.links)) for number, words in sorted(self.words.items())
         ]
-        return tagged_html(roots, pages, lambda number: f"[{number}]", PICTURES, others or {})
-
-
-PICTURES: dict[tuple[int, int], str] = {}
+        return tagged_html(roots, pages, lambda number: f"[{number}]", pictures or {}, others or {})
 
 
 def element(kind: str, *children: Element | Content, **attributes: str | float) -> Element:
@@ -189,3 +193,22 @@ def test_artifacts_are_left_out() -> None:
     draft = Draft()
     tree = element("Document", element("Artifact", draft.text("page 7")), element("P", draft.text("Text")))
     assert "page 7" not in draft.html(tree).html
+
+
+def test_labels_are_on_the_picture_but_sentences_before_one_are_text() -> None:
+    """Presentations paint the boxes of a diagram as images, with whole paragraphs on them."""
+
+    def shown(*lines: str) -> TaggedText:
+        draft = Draft()
+        texts = [draft.text(line, top=100 + 12 * place) for place, line in enumerate(lines)]
+        figure = replace(element("Figure", texts[0], element("P", *texts[1:])), alt="A pump")
+        return draft.html(figure, pictures={(1, 0): "boxes.png"})
+
+    labels = shown("1 2 3 4 5 6 7 8 9 10 11", "pump valve hose", "tank  of  the  pump  is  far  from  the  next")
+    assert "valve" not in labels.html
+    assert labels.html.count("boxes.png") == 1
+    sentence = "Let the pump run until no water is left in the tank."
+    text = shown("Pumps", sentence, "Then stop it.")
+    assert f"{sentence} Then stop it." in text.html
+    assert text.html.count('<img src="boxes.png" alt="A pump">') == 1
+    assert not any(text.on_pictures.values())
