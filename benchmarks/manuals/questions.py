@@ -47,7 +47,8 @@ def questions_of(manuals: Mapping[str, Manual]) -> list[EvaluationQuestion]:
 
 
 def _chosen(questions: Iterable[EvaluationQuestion], count: int) -> list[EvaluationQuestion]:
-    return sorted(questions, key=lambda question: sha256(question.question.encode()).digest())[:count]
+    each = {question.id: question for question in questions}
+    return sorted(each.values(), key=lambda question: sha256(question.question.encode()).digest())[:count]
 
 
 def _about_headings(name: str, manual: Manual, titles: Mapping[str, int]) -> Iterator[EvaluationQuestion]:
