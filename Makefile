@@ -48,6 +48,7 @@ test-tools:
 	@scripts/postgres.sh
 	@scripts/node.sh
 	@scripts/compose.sh
+	@scripts/mediawiki.sh
 
 lint-and-types: lint types
 

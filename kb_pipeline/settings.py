@@ -126,8 +126,12 @@ def _check_passwords(value: SecretStr | None) -> SecretStr | None:
         return None
     passwords = _read_json(value.get_secret_value())
     if not isinstance(passwords, dict) or not all(isinstance(password, str) for password in passwords.values()):
-        raise ValueError("it must map article ids to passwords")
+        raise ValueError("it must map names to passwords")
     return value
+
+
+def _named(passwords: SecretStr | None, name: str) -> str:
+    return str(json.loads(passwords.get_secret_value()).get(name, "")) if passwords else ""
 
 
 def _refuse_credentials(value: str, info: ValidationInfo) -> str:
@@ -248,6 +252,9 @@ class Settings(SharedSettings):
     )
     intake: Address = Field(
         "intake.yaml", description="File that declares where articles are taken in from; kb intake add writes it."
+    )
+    intake_passwords: Annotated[SecretStr | None, AfterValidator(_check_passwords)] = Field(
+        None, description='Passwords of sources that need a login, by their names, as JSON: {"wiki": "secret"}.'
     )
     home: Address = Field(
         ".kb",
@@ -615,9 +622,11 @@ class Settings(SharedSettings):
 
     def document_password(self, article_id: str) -> str:
         """The password of the article's document, "" if there is none."""
-        if self.document_passwords is None:
-            return ""
-        return str(json.loads(self.document_passwords.get_secret_value()).get(article_id, ""))
+        return _named(self.document_passwords, article_id)
+
+    def intake_password(self, source: str) -> str:
+        """The password of a source of articles, "" if there is none."""
+        return _named(self.intake_passwords, source)
 
     @property
     def worker_count(self) -> int:

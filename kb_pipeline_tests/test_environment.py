@@ -109,7 +109,7 @@ BAD_JSON = [
     f'{{"a": {{"b": "{SECRET}"}}}}',
     "[" * 99_999,
 ]
-NO_JSON = [(kind, name, "") for kind, name in JSON if name != "document_passwords"]
+NO_JSON = [(kind, name, "") for kind, name in JSON if not name.endswith("_passwords")]
 
 
 @pytest.mark.parametrize(
@@ -126,8 +126,9 @@ def test_bad_json_is_one_sentence_with_the_variable_and_an_example(
 
 
 def test_no_passwords_are_an_empty_variable_as_well(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("KB_DOCUMENT_PASSWORDS", "")
-    assert Settings().document_passwords is None
+    for name in ("document_passwords", "intake_passwords"):
+        monkeypatch.setenv(f"KB_{name.upper()}", "")
+        assert getattr(Settings(), name) is None
 
 
 @pytest.mark.parametrize(("kind", "name"), JSON)

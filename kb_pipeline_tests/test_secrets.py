@@ -50,7 +50,8 @@ def planted(url: str, **given: Any) -> Settings:
     for role in ("staging", "serving"):  # one of the three
         secrets |= {f"{role}_connection_string": SecretStr(blobs)}
         secrets |= {f"{role}_account_key": None, f"{role}_sas_token": None}
-    secrets["document_passwords"] = SecretStr(f'{{"an-article": "{SECRET}"}}')
+    for passwords in ("document_passwords", "intake_passwords"):
+        secrets[passwords] = SecretStr(f'{{"a-name": "{SECRET}"}}')
     return at(url, **secrets, **given)
 
 

@@ -6,6 +6,7 @@ from contextlib import closing
 from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any, NoReturn
+from urllib.parse import urlsplit
 
 import typer
 from rich.console import Console
@@ -91,6 +92,23 @@ def add_website(
     given = {"kind": "website", "url": url, "documents": documents, "allow_private": allow_private}
     lists = {"readers": list(reader or ()), "exclude": list(exclude or ()), "rate": rate if rate != 5 else 0}
     _add(name or name_of_site(url), {**given, **lists}, ingest=ingest, as_json=as_json)
+
+
+@add.command("mediawiki")
+def add_mediawiki(
+    url: Annotated[str, typer.Argument(metavar="URL", help="The address of any page of the wiki, or of its api.php.")],
+    user: Annotated[str, typer.Option(help="The user of a bot password; the password is in KB_INTAKE_PASSWORDS.")] = "",
+    namespace: Annotated[list[str] | None, typer.Option(help="Name or number; can be repeated.")] = None,
+    name: Name = "",
+    reader: Readers = None,
+    exclude: Exclude = None,
+    ingest: Ingest = True,
+    as_json: AsJson = False,
+) -> None:
+    """Take in the pages of a MediaWiki with their pictures; without readers, nobody reads what needs a login."""
+    lists = {"namespaces": list(namespace or ()), "readers": list(reader or ()), "exclude": list(exclude or ())}
+    own = name or name_of(Path(urlsplit(url).hostname or url))
+    _add(own, {"kind": "mediawiki", "url": url, "user": user, **lists}, ingest=ingest, as_json=as_json)
 
 
 def _add(name: str, values: Mapping[str, object], *, ingest: bool, as_json: bool) -> NoReturn:

@@ -107,6 +107,7 @@ def _metadata(taken: Taken) -> Mapping[str, Any]:
         **{f"{name}_articles": ids[:_NAMED] for name, ids in lists.items() if ids},
         "unchanged": taken.unchanged,
         "left_out": taken.left_out,
+        "hidden": taken.hidden,
         "refused": len(taken.refused),
         "bytes": taken.bytes,
         "seconds": taken.seconds,

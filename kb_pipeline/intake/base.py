@@ -25,8 +25,10 @@ class Item(Record):
     Attributes:
         id: names it in its source, for ever.
         version: another one as soon as the item itself may have changed.
+        name: what the id of its article is made of, if its own id tells people nothing.
         title: overrides the one in its file, if the source knows it better.
         link: where people find the original (https://...).
+        author: who changed it last, if the source knows.
         date: when it was last changed, as ISO 8601, if the source knows.
         topics: its labels.
         readers: users and groups that may read it, empty: everybody; ``None``: that cannot be read, so nobody may.
@@ -34,8 +36,10 @@ class Item(Record):
 
     id: str
     version: str
+    name: str = ""
     title: str = ""
     link: str = ""
+    author: str = ""
     date: str = ""
     topics: tuple[str, ...] = ()
     readers: tuple[str, ...] | None = ()

@@ -17,16 +17,23 @@ _LONGEST = 150
 _PAGE_OF_FOLDER = re.compile(rf"(?:^|/){re.escape(INDEX_FILE)}$", re.IGNORECASE)
 
 
-def article_ids(source: str, item_id: str) -> tuple[str, str]:
-    """The id for an item, and the one for when another item has that already; the second names only this item."""
-    path, _, chapter = item_id.partition("#")
-    folder = _PAGE_OF_FOLDER.sub("", path)
-    shown = posixpath.splitext(path)[0] if folder == path else folder or "index"
-    slug = _slug(f"{source}-{shown}-{chapter}")
+def article_ids(source: str, item_id: str, name: str = "") -> tuple[str, str]:
+    """The id for an item, and the one for when another item has that already; the second names only this item.
+
+    Without a ``name`` the item's id is the path of a file, with the chapter behind a ``#``.
+    """
+    slug = _slug(f"{source}-{name or _shown(item_id)}")
     digest = fingerprint(source, item_id)[:10]
     short = slug.encode()[:_LONGEST].decode(errors="ignore").rstrip("-")
     own = f"{short}-{digest}"
     return check_article_id(short if short == slug else own), check_article_id(own)
+
+
+def _shown(item_id: str) -> str:
+    path, _, chapter = item_id.partition("#")
+    folder = _PAGE_OF_FOLDER.sub("", path)
+    shown = posixpath.splitext(path)[0] if folder == path else folder or "index"
+    return f"{shown}-{chapter}"
 
 
 def _slug(text: str) -> str:

@@ -51,6 +51,7 @@ class Taken:
         gone: ids of those that were removed, as their items are gone.
         unchanged: how many articles stay as they are.
         left_out: how many items are no articles, such as indexes.
+        hidden: how many items nobody may read, as their readers are not known.
         refused: why items are not taken; their articles, if they have any, stay as they are.
         guard: why no missing article is removed, if so.
         bytes: written.
@@ -64,6 +65,7 @@ class Taken:
     gone: list[str] = field(default_factory=list)
     unchanged: int = 0
     left_out: int = 0
+    hidden: int = 0
     refused: dict[str, str] = field(default_factory=dict)
     guard: str = ""
     bytes: int = 0
@@ -79,6 +81,7 @@ class Taken:
         parts = [f"{counted(self.listed, 'item')}: {', '.join(f'{len(ids):,} {name}' for name, ids in counts.items())}"]
         parts += [f"{self.unchanged:,} unchanged"]
         parts += [f"{self.left_out:,} left out"] if self.left_out else []
+        parts += [f"{self.hidden:,} hidden, as no readers are known"] if self.hidden else []
         parts += [f"{len(self.refused):,} refused"] if self.refused else []
         return ", ".join(parts)
 
@@ -175,11 +178,12 @@ class _Intake:
                 self._kept.add(item.id)
                 continue
             self.taken.listed += 1
-            self.state.list_item(item, self.state.known_id(item.id) or self._new_id(item.id), number)
+            self.taken.hidden += item.readers is None
+            self.state.list_item(item, self.state.known_id(item.id) or self._new_id(item), number)
 
-    def _new_id(self, item_id: str) -> str:
+    def _new_id(self, item: Item) -> str:
         """An id that no other item has, and no folder of somebody else."""
-        plain, own = article_ids(self.source.name, item_id)
+        plain, own = article_ids(self.source.name, item.id, item.name)
         is_free = not self.state.is_taken(plain) and not self.folders.is_there(plain)
         return plain if is_free else own
 
@@ -339,6 +343,7 @@ def _files_of(item: Item, fetched: Fetched, readers: tuple[str, ...]) -> Files:
         {
             "title": item.title,
             "source_url": item.link or fetched.link,
+            "author": item.author,
             "upload_date": item.date,
             "key_topics": list(item.topics),
             "access_control_list": list(readers),

@@ -1,5 +1,6 @@
 """A tree of pages, and the source that reads it: as a folder, as a ZIP, in a repository."""
 
+import re
 import subprocess
 import zipfile
 from collections.abc import Callable
@@ -7,9 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from kb_pipeline.intake.folder import FolderOptions, FolderSource, TreeSource
+from kb_pipeline.intake.base import Source
+from kb_pipeline.intake.folder import FolderOptions, FolderSource
 from kb_pipeline.intake.git import GitOptions, GitSource
+from kb_pipeline.intake.mediawiki import MediaWikiOptions, MediaWikiSource
 from kb_pipeline.settings import Settings
+from kb_pipeline_tests.mediawiki import Wiki, installed, make_wiki
 
 PROSE = "Open the valve slowly, and wait until the gauge shows three bars before you go on."
 Put = Callable[[str, str | bytes], None]
@@ -36,14 +40,14 @@ class FolderTree:
     def remove(self, name: str) -> None:
         (self.root / name).unlink()
 
-    def source(self, settings: Settings, **options: object) -> TreeSource:
+    def source(self, settings: Settings, **options: object) -> Source:
         return FolderSource("manual", FolderOptions.model_validate({"path": self.path, **options}), settings)
 
 
 class ZipTree(FolderTree):
     """The same in a ZIP."""
 
-    def source(self, settings: Settings, **options: object) -> TreeSource:
+    def source(self, settings: Settings, **options: object) -> Source:
         self.path = self.root.with_suffix(".zip")
         with zipfile.ZipFile(self.path, "w", zipfile.ZIP_DEFLATED) as archive:
             for path in sorted(self.root.rglob("*")):
@@ -54,7 +58,7 @@ class ZipTree(FolderTree):
 class GitTree(FolderTree):
     """The same in a repository."""
 
-    def source(self, settings: Settings, **options: object) -> TreeSource:
+    def source(self, settings: Settings, **options: object) -> Source:
         def git(*arguments: str) -> None:
             who = ("-c", "user.name=A", "-c", "user.email=a@example.org")
             subprocess.run(["git", "-C", str(self.root), *who, *arguments], check=True)
@@ -64,6 +68,38 @@ class GitTree(FolderTree):
         git("commit", "--quiet", "--allow-empty", "-m", "docs")
         given = {"repository": str(self.root), **options}
         return GitSource("manual", GitOptions.model_validate(given), settings)
+
+
+class WikiTree(FolderTree):
+    """The same as pages of a wiki."""
+
+    def __init__(self, wiki: Wiki) -> None:
+        self._wiki = wiki
+
+    def put(self, name: str, data: str | bytes) -> None:
+        assert isinstance(data, str)
+        body = re.sub(r'<a href="([^"]*)">(.*?)</a>', lambda link: f"[[{self._title(link[1])}|{link[2]}]]", data)
+        self._wiki.put(self._title(name), re.sub(r"</?(html|head|title|body|h1)>", " ", body))
+
+    def remove(self, name: str) -> None:
+        self._wiki.remove(self._title(name))
+
+    def source(self, settings: Settings, **options: object) -> Source:
+        given = {"url": f"{self._wiki.url}/api.php", "exclude": ["Main Page"], **options}
+        return MediaWikiSource("manual", MediaWikiOptions.model_validate(given), settings)
+
+    @staticmethod
+    def _title(address: str) -> str:
+        return address.replace(".html", "")
+
+
+@pytest.fixture(scope="session")
+def empty_wiki(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    if installed() is None:
+        pytest.skip("there is no MediaWiki; scripts/mediawiki.sh gets it")
+    folder = tmp_path_factory.mktemp("wiki") / "empty"
+    make_wiki(folder)
+    return folder
 
 
 @pytest.fixture

@@ -11,8 +11,9 @@ from kb_pipeline.intake.base import Item
 from kb_pipeline.intake.running import preview, run
 from kb_pipeline.settings import Settings
 from kb_pipeline.store.staging import Staging
-from kb_pipeline_tests.intake.conftest import PROSE, FolderTree, GitTree, ZipTree, page
+from kb_pipeline_tests.intake.conftest import PROSE, FolderTree, GitTree, WikiTree, ZipTree, page
 from kb_pipeline_tests.intake.website.site import SiteTree
+from kb_pipeline_tests.mediawiki import running_wiki
 
 Tree = FolderTree | SiteTree
 KINDS: Mapping[str, Callable[[Path], Tree]] = {
@@ -20,19 +21,27 @@ KINDS: Mapping[str, Callable[[Path], Tree]] = {
 }  # fmt: skip
 
 
-@pytest.fixture(params=KINDS)
+@pytest.fixture(params=[*KINDS, pytest.param("mediawiki", marks=pytest.mark.slow("starts a wiki"))])
 def tree(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Tree]:
+    if request.param == "mediawiki":
+        with running_wiki(request.getfixturevalue("empty_wiki"), tmp_path / "wiki") as wiki:
+            yield filled(WikiTree(wiki))
+        return
     made = KINDS[request.param](tmp_path)
-    made.put("start.html", page(f'<p>{PROSE}</p><a href="more/next.html#part">Next</a>'))
-    made.put("more/next.html", page())
-    yield made
+    yield filled(made)
     if isinstance(made, SiteTree):
         made.site.close()
 
 
+def filled(made: Tree) -> Tree:
+    made.put("start.html", page(f'<p>{PROSE}</p><a href="more/next.html#part">Next</a>'))
+    made.put("more/next.html", page())
+    return made
+
+
 def test_each_item_becomes_an_article_that_the_pipeline_accepts(tree: Tree, settings: Settings, staging: Path) -> None:
     taken = run(tree.source(settings), settings)
-    assert (taken.new, taken.refused, taken.guard) == (["manual-more-next", "manual-start"], {}, "")
+    assert (sorted(taken.new), taken.refused, taken.guard) == (["manual-more-next", "manual-start"], {}, "")
     listing = Staging(UPath(staging)).list_articles()
     assert (listing.article_ids, listing.refused) == (("manual-more-next", "manual-start"), {})
     assert PROSE in (staging / "manual-start" / "index.html").read_text()

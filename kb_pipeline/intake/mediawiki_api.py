@@ -1,0 +1,181 @@
+"""Asks a MediaWiki's API, politely: it waits when the server says so, and signs in with a bot password if it has one.
+
+What pages become is not here, see ``mediawiki.py``.
+"""
+
+import threading
+from collections.abc import Iterator, Mapping
+from typing import Any
+from urllib.parse import urljoin, urlsplit
+
+import httpx
+
+from kb_pipeline.errors import IntakeError, TransientError
+from kb_pipeline.services.retry import after_transient_errors
+from kb_pipeline.services.service import one_line, retry_after
+from kb_pipeline.steps.html.dom import parse
+
+_USER_AGENT = "kb-pipeline (knowledge base; takes in what changed)"
+_SECONDS = 60
+_LONGEST_PAUSE = 60.0
+_LAG = 5
+"""Seconds that the copies of its database may be behind, before the server asks to wait (``maxlag``)."""
+_LONG = 2000
+"""Characters of parameters, from which they are sent in the body: servers limit addresses."""
+_BUSY = frozenset({"maxlag", "ratelimited", "readonly"})
+_SIGNED_OUT = frozenset({"assertuserfailed", "assertbotfailed"})
+_NEEDS_SIGN_IN = frozenset({"readapidenied", "permissiondenied"})
+
+
+class MediaWikiApi:
+    """The API of one wiki. Several threads may ask.
+
+    ``user`` and ``password`` are those of Special:BotPasswords, or empty. No answer has more than ``largest`` bytes.
+    """
+
+    def __init__(self, address: str, user: str, password: str, largest: int, attempts: int) -> None:
+        self._user, self._password, self._largest = user, password, largest
+        self._patiently = after_transient_errors(attempts, _LONGEST_PAUSE)
+        self._client = httpx.Client(timeout=_SECONDS, headers={"User-Agent": _USER_AGENT})
+        self._lock = threading.Lock()
+        self._is_signed_in = False
+        self.address = self._patiently(self._find, address)
+
+    def _find(self, address: str) -> str:
+        """The address of the API, which every page of a wiki names."""
+        if urlsplit(address).path.endswith("/api.php"):
+            return address
+        page = parse(self.get(address).decode(errors="replace"))
+        for link in page.iter("link") if page is not None else ():
+            if link.get("rel") == "EditURI":
+                return urljoin(address, link.get("href") or "").partition("?")[0]
+        raise IntakeError(f"{address} is no page of a MediaWiki that names its API; give the address of its api.php")
+
+    def listing(self, **parameters: str) -> Iterator[Mapping[str, Any]]:
+        """Query all pages to the end of the listing, each when it is complete.
+
+        Raises:
+            IntakeError: the listing is refused, or does not come to its end.
+            TransientError: the wiki did not answer, also when asked again.
+        """
+        pages: dict[int, dict[str, Any]] = {}
+        more: dict[str, str] = {}
+        while True:
+            answer = self.patiently_ask(action="query", **parameters, **more)
+            for page in answer.get("query", {}).get("pages", ()):
+                _add(pages.setdefault(page["pageid"], {}), page)
+            if answer.get("batchcomplete"):
+                yield from pages.values()
+                pages.clear()
+            following = answer.get("continue", {})
+            if not following and not answer.get("batchcomplete"):
+                raise IntakeError(f"{self.address} ended a listing before it was complete")
+            if not following:
+                return
+            if following == more:
+                raise IntakeError(f"{self.address} lists the same pages again and again")
+            more = following
+
+    def patiently_ask(self, **parameters: str) -> dict[str, Any]:
+        """As :meth:`ask`, again and again while the wiki is busy."""
+        return dict(self._patiently(self.ask, **parameters))
+
+    def ask(self, **parameters: str) -> dict[str, Any]:
+        """The answer to a request.
+
+        Raises:
+            IntakeError: the wiki refuses it.
+            TransientError: the wiki is busy, or did not answer completely.
+        """
+        if self._user:
+            self._sign_in()
+            parameters = {**parameters, "assert": "user"}
+        return self._ask(parameters)
+
+    def _ask(self, parameters: Mapping[str, str], *, post: bool = False) -> dict[str, Any]:
+        fields = {**parameters, "format": "json", "formatversion": "2", "maxlag": str(_LAG)}
+        if post or sum(map(len, fields.values())) > _LONG:
+            request = self._client.build_request("POST", self.address, data=fields)
+        else:
+            request = self._client.build_request("GET", self.address, params=fields)
+        headers, body = self._send(request)
+        try:
+            answer = httpx.Response(200, content=body).json()
+        except ValueError as exc:
+            raise TransientError(f"{self.address} gave half an answer, or one that is no JSON") from exc
+        if not isinstance(answer, dict):
+            raise IntakeError(f"{self.address} is not the API of a MediaWiki")
+        if problem := answer.get("error"):
+            raise self._error(problem, headers)
+        return answer
+
+    def _error(self, problem: Mapping[str, Any], headers: httpx.Headers) -> Exception:
+        code = str(problem.get("code", ""))
+        said = f"{self.address}: {one_line(str(problem.get('info', code)))}"
+        if code in _SIGNED_OUT:
+            self._is_signed_in = False
+            return TransientError(said)
+        if code in _BUSY or code.startswith("internal_api_error"):
+            return TransientError(said, retry_after(headers))
+        if code in _NEEDS_SIGN_IN and not self._user:
+            said += " Make a bot password (Special:BotPasswords); declare its user, and set KB_INTAKE_PASSWORDS"
+        return IntakeError(said)
+
+    def _sign_in(self) -> None:
+        with self._lock:
+            if self._is_signed_in:
+                return
+            answer = self._ask({"action": "query", "meta": "tokens", "type": "login"})
+            token = answer["query"]["tokens"]["logintoken"]
+            login = {"action": "login", "lgname": self._user, "lgpassword": self._password, "lgtoken": token}
+            done = self._ask(login, post=True)["login"]
+            if done.get("result") != "Success":
+                raise IntakeError(
+                    f"{self.address} does not let {self._user} sign in: {one_line(str(done.get('reason', '')))}; "
+                    "KB_INTAKE_PASSWORDS must hold the password that Special:BotPasswords gave"
+                )
+            self._is_signed_in = True
+
+    def get(self, address: str) -> bytes:
+        """What is at an address.
+
+        Raises:
+            IntakeError: there is nothing that can be used.
+            TransientError: the server is busy, or did not answer completely.
+        """
+        try:
+            return self._send(self._client.build_request("GET", address))[1]
+        except httpx.InvalidURL as exc:
+            raise IntakeError(f"{address} is not an address") from exc
+
+    def _send(self, request: httpx.Request) -> tuple[httpx.Headers, bytes]:
+        place = str(request.url.copy_with(query=None))
+        try:
+            response = self._client.send(request, stream=True)
+            try:
+                body = self._read(response, place)
+            finally:
+                response.close()
+        except httpx.HTTPError as exc:
+            raise TransientError(f"{place} did not answer completely ({type(exc).__name__})") from exc
+        if response.status_code == 429 or response.status_code >= 500:
+            raise TransientError(f"{place} answered with status {response.status_code}", retry_after(response.headers))
+        if response.is_redirect:
+            raise IntakeError(f"{place} leads to {response.headers.get('location')}; declare that address")
+        if response.status_code != 200:
+            raise IntakeError(f"{place} answered with status {response.status_code}")
+        return response.headers, body
+
+    def _read(self, response: httpx.Response, place: str) -> bytes:
+        body = bytearray()
+        for piece in response.iter_bytes():
+            body += piece
+            if len(body) > self._largest:
+                raise IntakeError(f"{place} has more than {self._largest:,} bytes; raise KB_DOCUMENT_BYTES")
+        return bytes(body)
+
+
+def _add(page: dict[str, Any], more: Mapping[str, Any]) -> None:
+    """Add what a further answer says of a page: its lists go on."""
+    for key, value in more.items():
+        page[key] = [*page.get(key, ()), *value] if isinstance(value, list) else value
