@@ -23,7 +23,9 @@ from kb_pipeline.intake.state import IntakeState
 from kb_pipeline.settings import Settings, load_settings
 from kb_pipeline.wording import counted
 
-intake = typer.Typer(help="Bring what you have: folders of pages and documents become articles.", no_args_is_help=True)
+intake = typer.Typer(
+    help="Bring what you have: manuals, repositories, wikis and mail become articles.", no_args_is_help=True
+)
 add = typer.Typer(help="Declare a source in KB_INTAKE, take it in, and ingest its articles.", no_args_is_help=True)
 intake.add_typer(add, name="add")
 
@@ -109,6 +111,22 @@ def add_mediawiki(
     lists = {"namespaces": list(namespace or ()), "readers": list(reader or ()), "exclude": list(exclude or ())}
     own = name or name_of(Path(urlsplit(url).hostname or url))
     _add(own, {"kind": "mediawiki", "url": url, "user": user, **lists}, ingest=ingest, as_json=as_json)
+
+
+@add.command("mail")
+def add_mail(
+    path: Annotated[Path, typer.Argument(metavar="PATH", help="A folder of .eml, mbox or Maildir, or one mbox.")],
+    reader: Readers = None,
+    mask: Annotated[bool, typer.Option(help="Replace addresses of mail by ***.")] = False,
+    name: Name = "",
+    exclude: Exclude = None,
+    ingest: Ingest = True,
+    as_json: AsJson = False,
+) -> None:
+    """Take in mail: an article for each thread and each attached document; without readers, nobody reads them."""
+    given = {"kind": "mail", "path": str(path.expanduser().absolute()), "mask": mask}
+    lists = {"readers": list(reader or ()), "exclude": list(exclude or ())}
+    _add(name or name_of(path), {**given, **lists}, ingest=ingest, as_json=as_json)
 
 
 def _add(name: str, values: Mapping[str, object], *, ingest: bool, as_json: bool) -> NoReturn:

@@ -20,6 +20,7 @@ from kb_pipeline.intake.base import Options, Source
 from kb_pipeline.intake.folder import FolderOptions, FolderSource
 from kb_pipeline.intake.git import GitOptions, GitSource
 from kb_pipeline.intake.website.options import WebsiteOptions
+from kb_pipeline.intake.mail import MailOptions, MailSource
 from kb_pipeline.intake.mediawiki import MediaWikiOptions, MediaWikiSource
 from kb_pipeline.settings import Settings
 from kb_pipeline.steps.strict_yaml import line_of, strict_yaml
@@ -39,6 +40,7 @@ KINDS: Mapping[str, tuple[type[Options], Callable[[str, Any, Settings], Source]]
     "folder": (FolderOptions, FolderSource),
     "git": (GitOptions, GitSource),
     "website": (WebsiteOptions, _website),
+    "mail": (MailOptions, MailSource),
     "mediawiki": (MediaWikiOptions, MediaWikiSource),
 }
 """What each kind is declared with, and what opens it."""

@@ -4,6 +4,7 @@ import re
 import subprocess
 import zipfile
 from collections.abc import Callable
+from email.message import EmailMessage
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,7 @@ import pytest
 from kb_pipeline.intake.base import Source
 from kb_pipeline.intake.folder import FolderOptions, FolderSource
 from kb_pipeline.intake.git import GitOptions, GitSource
+from kb_pipeline.intake.mail import MailOptions, MailSource
 from kb_pipeline.intake.mediawiki import MediaWikiOptions, MediaWikiSource
 from kb_pipeline.settings import Settings
 from kb_pipeline_tests.mediawiki import Wiki, installed, make_wiki
@@ -26,6 +28,8 @@ def page(body: str = f"<p>{PROSE}</p>", title: str = "A page") -> str:
 
 class FolderTree:
     """A folder that a test changes."""
+
+    has_links = True
 
     def __init__(self, root: Path) -> None:
         self.root = root / "manual"
@@ -68,6 +72,26 @@ class GitTree(FolderTree):
         git("commit", "--quiet", "--allow-empty", "-m", "docs")
         given = {"repository": str(self.root), **options}
         return GitSource("manual", GitOptions.model_validate(given), settings)
+
+
+class MailFolder(FolderTree):
+    """The same as messages, which do not lead to each other."""
+
+    has_links = False
+
+    def put(self, name: str, data: str | bytes) -> None:
+        assert isinstance(data, str)
+        message = EmailMessage()
+        message["Subject"] = name.removesuffix(".html")
+        message["Message-ID"] = f"<{name}@example.org>"
+        message.set_content(data, subtype="html")
+        super().put(f"{name}.eml", message.as_bytes())
+
+    def remove(self, name: str) -> None:
+        super().remove(f"{name}.eml")
+
+    def source(self, settings: Settings, **options: object) -> Source:
+        return MailSource("manual", MailOptions.model_validate({"path": self.path, **options}), settings)
 
 
 class WikiTree(FolderTree):

@@ -97,6 +97,8 @@ class Site:
 class SiteTree:
     """The site as a tree that the contract of all sources fills."""
 
+    has_links = True
+
     def __init__(self, _: Path) -> None:
         self.site = Site()
 
