@@ -21,7 +21,8 @@ the module of each error that is not defined here::
             UnreadableArticleError, EmptyArticleError, MissingLayerError, DamagedLayerError
                 VanishedArticleError        an UnreadableArticleError
         ImageError, StorageError, ModelError, QuestionSetError
-        ScenarioError, IntakeError, WebError
+        ScenarioError, WebError, IntakeError
+            PageDeniedError                 intake.mediawiki_api; an IntakeError
         QueryError
             QueryRefusedError, QueryFailedError
                 TooLargeError                   network.local_answers; a QueryFailedError

@@ -16,7 +16,7 @@ from pydantic import Field, field_validator
 
 from kb_pipeline.errors import IntakeError, TransientError
 from kb_pipeline.intake.base import ArticleOf, Fetched, Item, LeftOut, Options, Refused, Source
-from kb_pipeline.intake.mediawiki_api import MediaWikiApi
+from kb_pipeline.intake.mediawiki_api import MediaWikiApi, PageDeniedError
 from kb_pipeline.intake.page_links import rewrite_page
 from kb_pipeline.intake.pictures import Pictures
 from kb_pipeline.intake.prose import why_no_article
@@ -30,6 +30,7 @@ from kb_pipeline.store.staging_files import FileFacts
 
 _AT_ONCE = 20
 """Pictures whose facts are asked for together."""
+_PICTURES = ("image/png", "image/jpeg", "image/gif", "image/webp", "image/svg", "image/tiff", "image/bmp", "image/x-")
 _PICTURE = re.compile(r"<img\b[^<>]*>")
 _ADDRESS = re.compile(r'\bsrc="([^"]*)"')
 _TEXT = re.compile(r'\balt="([^"]*)"')
@@ -116,10 +117,10 @@ class MediaWikiSource(Source):
         return (not include or _matches(title, include)) and not _matches(title, exclude)
 
     def fetch(self, item: Item, article_of: ArticleOf) -> Fetched | LeftOut:
-        rendered = self._api.ask(
-            action="parse", pageid=item.id, prop="text|images",
-            disableeditsection="1", disabletoc="1", disablelimitreport="1",
-        )["parse"]  # fmt: skip
+        try:
+            rendered = self._rendered(pageid=item.id, prop="text|images")
+        except PageDeniedError:  # whoever may read the article may not read the page any more
+            return LeftOut("the wiki does not let it be read")
         title = html.escape(item.title)
         text = f'<!doctype html>\n<html><head><meta charset="utf-8"><title>{title}</title></head>\n<body><main>\n'
         text += f"<h1>{title}</h1>\n{rendered['text']}\n</main></body></html>\n"
@@ -130,6 +131,10 @@ class MediaWikiSource(Source):
         described = _PICTURE.sub(lambda tag: self._described(tag[0], files), text)
         page = rewrite_page(described, lambda address: self._link(address, article_of), pictures.place)
         return Fetched(INDEX_FILE, {INDEX_FILE: page.encode(), **pictures.files})
+
+    def _rendered(self, **page: str) -> Mapping[str, Any]:
+        plain = {"disableeditsection": "1", "disabletoc": "1", "disablelimitreport": "1"}
+        return dict(self._api.ask(action="parse", **page, **plain)["parse"])
 
     def _link(self, address: str, article_of: ArticleOf) -> str | None:
         """Where a link of a page leads: to an article, or to the wiki."""
@@ -185,12 +190,10 @@ class MediaWikiSource(Source):
     def _read_description(self, name: str) -> str:
         """What the page of a picture says first."""
         try:
-            rendered = self._api.ask(
-                action="parse", page=f"File:{name}", prop="text", disabletoc="1", disableeditsection="1"
-            )  # fmt: skip
+            rendered = self._rendered(page=f"File:{name}", prop="text")
         except IntakeError:  # it has no page, or it is that of another wiki
             return ""
-        page = parse(rendered["parse"]["text"])
+        page = parse(rendered["text"])
         first = next((text for each in page.iter("p") if (text := text_of(each))), "") if page is not None else ""
         return first[:_LONGEST_DESCRIPTION]
 
@@ -217,7 +220,12 @@ class _Files(Tree):
         """The picture that an address in the page shows, maybe smaller: its name is a step of the address."""
         parts = urlsplit(address)
         steps = {unquote(step) for step in parts.path.split("/")} | set(parse_qs(parts.query).get("f", ()))
-        return next((name for name in self._facts if name in steps), None)
+        name = next((name for name in self._facts if name in steps), None)
+        if name is None or self._facts[name].get("mime", "image/png").startswith(_PICTURES):
+            return name
+        shown = f"{name}.image"  # a page of a document, a frame of a film: as it is shown
+        self._facts[shown] = {"url": address}
+        return shown
 
     def find_there(self, address: str) -> str | None:
         """The same, if its file is there: the wiki may have lost it."""

@@ -24,7 +24,11 @@ _LONG = 2000
 """Characters of parameters, from which they are sent in the body: servers limit addresses."""
 _BUSY = frozenset({"maxlag", "ratelimited", "readonly"})
 _SIGNED_OUT = frozenset({"assertuserfailed", "assertbotfailed"})
-_NEEDS_SIGN_IN = frozenset({"readapidenied", "permissiondenied"})
+_DENIED = frozenset({"readapidenied", "permissiondenied"})
+
+
+class PageDeniedError(IntakeError):
+    """The wiki does not let this user read what was asked for."""
 
 
 class MediaWikiApi:
@@ -117,9 +121,11 @@ class MediaWikiApi:
             return TransientError(said)
         if code in _BUSY or code.startswith("internal_api_error"):
             return TransientError(said, retry_after(headers))
-        if code in _NEEDS_SIGN_IN and not self._user:
+        if code not in _DENIED:
+            return IntakeError(said)
+        if not self._user:
             said += " Make a bot password (Special:BotPasswords); declare its user, and set KB_INTAKE_PASSWORDS"
-        return IntakeError(said)
+        return PageDeniedError(said)
 
     def _sign_in(self) -> None:
         with self._lock:

@@ -2,19 +2,22 @@
 
 import io
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
+import httpx
 import pytest
 from PIL import Image
 
 from kb_pipeline.errors import IntakeError, TransientError
-from kb_pipeline.intake.mediawiki import MediaWikiOptions, MediaWikiSource
+from kb_pipeline.intake.mediawiki import MediaWikiOptions, MediaWikiSource, _Files
+from kb_pipeline.intake.mediawiki_api import MediaWikiApi
 from kb_pipeline.intake.running import Taken, run
 from kb_pipeline.records import HIDDEN
 from kb_pipeline.settings import Settings
 from kb_pipeline_tests.intake.conftest import PROSE
-from kb_pipeline_tests.intake.faulty_proxy import FAULTS, proxy_of
+from kb_pipeline_tests.intake.faulty_proxy import FAULTS, Answer, Fault, proxy_of
 from kb_pipeline_tests.mediawiki import Wiki, installed, running_wiki
 
 pytestmark = [
@@ -182,3 +185,134 @@ def test_faults_that_stay_change_nothing(
         proxy.fault = lambda number, path: None
         after = take_in(wiki, settings, url=at_proxy)
         assert (after.changed, after.refused) == (["wiki-valve"], {})
+
+
+def changed_json(change: Callable[[dict[str, Any]], None]) -> Fault:
+    """A right answer with something else in it."""
+
+    def fault(right: Answer) -> Answer:
+        answer = json.loads(right.body)
+        change(answer.get("query", {}))
+        return right._replace(body=json.dumps(answer).encode())
+
+    return fault
+
+
+def test_a_wiki_that_loses_half_of_its_pages_loses_no_article(wiki: Wiki, settings: Settings, staging: Path) -> None:
+    for number in range(24):
+        wiki.put(f"Page {number}", f"{PROSE} It is number {number}.")
+
+    def lose(query: dict[str, Any]) -> None:
+        query["pages"] = query["pages"][::2]
+
+    with proxy_of(wiki.url) as proxy:
+        take_in(wiki, settings, url=f"{proxy.url}/api.php")
+        proxy.fault = lambda number, path: changed_json(lose) if "allpages" in path else None
+        taken = take_in(wiki, settings, url=f"{proxy.url}/api.php")
+    assert "--confirm-mass-removal" in taken.guard
+    assert len(list(staging.iterdir())) == 26
+
+
+def test_pages_that_are_only_touched_are_fetched_and_not_written(wiki: Wiki, settings: Settings, staging: Path) -> None:
+    def touch(query: dict[str, Any]) -> None:
+        for page in query["pages"]:
+            page["touched"] = "2030-01-01T00:00:00Z"
+
+    with proxy_of(wiki.url) as proxy:
+        take_in(wiki, settings, url=f"{proxy.url}/api.php")
+        before = {path: path.stat().st_mtime_ns for path in staging.rglob("*")}
+        proxy.fault = lambda number, path: changed_json(touch) if "allpages" in path else None
+        taken = take_in(wiki, settings, url=f"{proxy.url}/api.php")
+    assert (taken.changed, taken.unchanged, taken.bytes) == ([], 2, 0)
+    assert {path: path.stat().st_mtime_ns for path in staging.rglob("*")} == before
+
+
+def test_a_listing_that_is_not_complete_changes_nothing(wiki: Wiki, settings: Settings) -> None:
+    def shorten(right: Answer) -> Answer:
+        answer = json.loads(right.body)
+        answer.pop("batchcomplete")
+        return right._replace(body=json.dumps(answer).encode())
+
+    with proxy_of(wiki.url) as proxy:
+        proxy.fault = lambda number, path: shorten if "allpages" in path else None
+        with pytest.raises(IntakeError, match="before it was complete"):
+            take_in(wiki, settings, url=f"{proxy.url}/api.php")
+
+
+@pytest.mark.parametrize("host", ["169.254.169.254", "localhost", "intranet.example.org"])
+def test_pictures_are_fetched_from_no_host_that_only_the_wiki_names(
+    wiki: Wiki, settings: Settings, staging: Path, host: str
+) -> None:
+    def lead_away(query: dict[str, Any]) -> None:
+        for page in query.get("pages", ()):
+            for facts in page.get("imageinfo", ()):
+                facts["url"] = f"http://{host}/x.png"
+
+    asked: list[str] = []
+    with proxy_of(wiki.url) as proxy, pytest.MonkeyPatch.context() as patched:
+        send = httpx.Client.send
+
+        def noted(client: httpx.Client, request: httpx.Request, **options: Any) -> httpx.Response:
+            asked.append(request.url.host)
+            return send(client, request, **options)
+
+        patched.setattr(httpx.Client, "send", noted)
+        proxy.fault = lambda number, path: changed_json(lead_away) if "imageinfo" in path else None
+        assert "wiki-valve" in take_in(wiki, settings, url=f"{proxy.url}/api.php").new
+    assert set(asked) == {"127.0.0.1"}
+    assert not list((staging / "wiki-valve").glob("*.png"))
+
+
+def test_a_redirection_is_named_and_not_followed(wiki: Wiki, settings: Settings) -> None:
+    with proxy_of(wiki.url) as proxy:
+        proxy.fault = lambda number, path: lambda right: Answer(302, b"", (("Location", "http://169.254.169.254/"),))
+        with pytest.raises(IntakeError, match=r"leads to http://169\.254\.169\.254/; declare that address"):
+            take_in(wiki, settings, url=f"{proxy.url}/api.php")
+
+
+def test_a_page_that_may_not_be_read_any_more_has_no_article(wiki: Wiki, settings: Settings, staging: Path) -> None:
+    denied = Answer(200, b'{"error": {"code": "permissiondenied", "info": "You may not."}}')
+    with proxy_of(wiki.url) as proxy:
+        take_in(wiki, settings, url=f"{proxy.url}/api.php")
+        wiki.put("Valve", f"{PROSE} It is secret now.")
+        proxy.fault = lambda number, path: (lambda right: denied) if "action=parse" in path else None
+        taken = take_in(wiki, settings, url=f"{proxy.url}/api.php")
+    assert (taken.left_out, taken.refused) == (1, {})
+    assert not (staging / "wiki-valve").exists()
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "/images/8/8e/A_plan.png",
+        "/images/thumb/8/8e/A_plan.png/220px-A_plan.png",
+        "//upload.example.org/thumb/8/8e/A_plan.png/220px-thumbnail.png?x=1",
+        "/thumb.php?f=A_plan.png&width=220",
+        "/img_auth.php/8/8e/A_plan.png",
+        "/images/thumb/8/8e/A%5Fplan.png/lossy-page1-1280px-A_plan.png",
+    ],
+)
+def test_a_smaller_picture_is_known_by_its_name(address: str) -> None:
+    files = _Files(Facts(mime="image/png"), ["A_plan.png"], str)
+    assert files.find(address) == "A_plan.png"
+    assert files.find("/images/1/11/Another.png") is None
+
+
+def test_a_page_of_a_document_is_taken_as_it_is_shown() -> None:
+    files = _Files(Facts(mime="application/pdf"), ["A_plan.png"], str)
+    address = "/images/thumb/8/8e/A_plan.png/page1-220px-A_plan.png.jpg"
+    assert files.find_there(address) == "A_plan.png.image"
+    assert files.content("A_plan.png.image") == address.encode()
+
+
+class Facts(MediaWikiApi):
+    """An API that knows one file."""
+
+    def __init__(self, **facts: str) -> None:
+        self._facts = facts
+
+    def ask(self, **parameters: str) -> dict[str, Any]:
+        return {"query": {"pages": [{"title": "File:A plan.png", "imageinfo": [{"url": "/original", **self._facts}]}]}}
+
+    def get(self, address: str) -> bytes:
+        return address.encode()
