@@ -71,16 +71,23 @@ def repeated(blocks: Sequence[Block], said: Said) -> list[bool]:
         is_known and (block.is_marked or len(_words(block.text)) >= _SENTENCE)
         for block, is_known in zip(blocks, known, strict=True)
     ]
-    for step in (1, -1):  # what is short, beside what is long
-        for number in range(len(blocks))[::step]:
-            beside = number - step
-            if 0 <= beside < len(blocks) and blocks[number].is_marked == blocks[beside].is_marked:
-                found[number] |= found[beside] and (known[number] or not _words(blocks[number].text))
+    for number in range(1, len(blocks)):  # what is short, below what is long
+        found[number] |= found[number - 1] and _goes_on(blocks, known, number)
     for number in range(len(blocks) - 1, 0, -1):
         if found[number] and not found[number - 1]:
-            count = _introduction(blocks[:number], said.people)
-            found[number - count : number] = [True] * count
+            start = number  # and above it, if it is said there whose text follows
+            while start and _goes_on(blocks, known, start - 1, below=True):
+                start -= 1
+            count = _introduction(blocks[:start], said.people)
+            if count:
+                found[start - count : number] = [True] * (number - start + count)
     return found
+
+
+def _goes_on(blocks: Sequence[Block], known: Sequence[bool], number: int, *, below: bool = False) -> bool:
+    beside = blocks[number + 1 if below else number - 1]
+    is_same = blocks[number].is_marked == beside.is_marked
+    return is_same and (known[number] or not _words(blocks[number].text))
 
 
 def _introduction(before: Sequence[Block], people: Set[str]) -> int:
@@ -98,7 +105,7 @@ def _introduction(before: Sequence[Block], people: Set[str]) -> int:
         return count
     if head and not fields:
         return count
-    last = before[-1].text.rstrip()
+    last = before[-1].text.rstrip() if before else ""
     words = _words(last)
     has_date_and_name = any(map(str.isdecimal, last)) and people & set(words)
     return int(last.endswith((":", "\uff1a")) and len(words) <= _INTRODUCTION and bool(has_date_and_name))
@@ -158,6 +165,9 @@ class RichBody:
         self.body = next(page.iter("body"), page) if page is not None else etree.Element("body")
         for element in list(self.body.iter("script", "style", "base", "meta", "link", "title")):
             _take_out(element)
+        for element in self.body.iter("font", "span"):  # around many lines they say nothing
+            if any(inner.tag == "br" or inner.tag in BLOCKS for inner in element):
+                element.tag = "div"
         for element in [self.body, *self.body.iter(*BLOCKS)]:
             if element.tag != "pre":
                 _divide(element)

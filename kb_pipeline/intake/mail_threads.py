@@ -7,7 +7,9 @@ from dataclasses import dataclass
 
 from kb_pipeline.intake.mail_folder import Letter
 
-_ANSWER = re.compile(r"^\s*(?:\[[^\]]{1,40}\]\s*)?(?:[^\W\d_]{1,4}(?:\[\d+\])?\s*[:\uff1a]\s*)+")
+_MARK = r"(?:[^\W\d_]{1,4}(?:\[\d+\])?\s*[:\uff1a]\s*)"
+_ANSWER = re.compile(rf"^\s*(?:\[[^\]]{{1,40}}\]\s*)?{_MARK}+")
+_ONE_ANSWER = re.compile(rf"^\s*{_MARK}")
 """What programs put before the subject of an answer, in any language: a few letters and a colon."""
 
 
@@ -22,7 +24,7 @@ class Thread:
     def subject(self) -> str:
         """What it is about, as the message that began it says, or the first answer to it."""
         first = self.letters[0]
-        return base_subject(first.subject) if first.answers else first.subject
+        return _ONE_ANSWER.sub("", first.subject) if first.answers else first.subject
 
 
 def base_subject(subject: str) -> str:

@@ -99,6 +99,7 @@ REPLIES = {
     "twice quoted": f"{ANSWER}\n\n{quoted(quoted(QUESTION))}",
     "a head in German": f"{ANSWER}\n\n-----Ursprüngliche Nachricht-----\nVon: Ann\nGesendet: Montag\n\n{QUESTION}",
     "a head in Japanese": f"{ANSWER}\n\n________________________________\n差出人: Ann\n送信日時: 2024\n\n{QUESTION}\n",
+    "with a greeting": f"{ANSWER}\n\nVon: Ann Smith\nGesendet: Montag\n\nHi Bob,\n\n{QUESTION}\n\nAnn",
     "no mark at all": f"{ANSWER}\n\n{QUESTION}\n",
 }
 RICH = {
@@ -108,6 +109,7 @@ RICH = {
     f"<p>{QUESTION}</p></div>",
     "lines": f"<html><body>{ANSWER}<br><br>Ann schrieb am 6.5.:<br>{QUESTION}</body></html>",
     "apple": f'<body>{ANSWER}<br><blockquote type="cite">On 6 May, Ann wrote:<br><br>{QUESTION}</blockquote></body>',
+    "in a font": f"<body><font>{ANSWER}<br><br>{QUESTION}</font></body>",
     "in a paragraph": f"<p>{ANSWER}<br><br>{QUESTION}</p>",
 }
 
@@ -116,10 +118,11 @@ RICH = {
 def test_what_is_quoted_of_the_thread_is_there_once(
     folder: Path, settings: Settings, staging: Path, reply: str
 ) -> None:
-    put(folder, "a", message(1, QUESTION))
+    put(folder, "a", message(1, f"Hi Bob,\n\n{QUESTION}\n\nAnn"))
     put(folder, "b", message(2, REPLIES[reply], answers=1))
     take_in(folder, settings)
     said = " ".join(page_of(staging).split())
+    assert said.count("Hi Bob") == 1
     assert (said.count(QUESTION), said.count(ANSWER)) == (1, 1)
     assert not any(word in said for word in ("schrieb", "écrit", "Gesendet", "差出人", "&gt;", "Nachricht"))
 
@@ -140,6 +143,15 @@ def test_what_is_quoted_of_no_message_of_the_thread_stays(folder: Path, settings
     put(folder, "b", message(2, f"{ANSWER}\n\n{quoted(QUESTION)}", answers=1))
     take_in(folder, settings)
     assert f"<blockquote><p>{QUESTION}</p></blockquote>" in page_of(staging)
+
+
+def test_an_answer_in_one_word_stays_also_if_the_question_has_it(
+    folder: Path, settings: Settings, staging: Path
+) -> None:
+    put(folder, "a", message(1, f"Open it, yes or no?\n\n{QUESTION}"))
+    put(folder, "b", message(2, f"Yes.\n\n{QUESTION}", answers=1))
+    take_in(folder, settings)
+    assert "<p>Yes.</p>" in page_of(staging)
 
 
 @pytest.mark.parametrize("remark", ["I do not understand this:", "Mind: hot", "1. Ann, 2. Bob", "Three words only"])
