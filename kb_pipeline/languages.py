@@ -64,6 +64,17 @@ def stop_words(language: str) -> frozenset[str]:
     return frozenset(_lists().get(name, ()))
 
 
+def telling_words(text: str) -> list[range]:
+    """Where the words of a text stand that say something about the matter; all words, if none of them does.
+
+    A text whose language is not told counts as English.
+    """
+    stopped = stop_words(language_of(text) or ENGLISH)
+    found = list(_WORD.finditer(text))
+    telling = [each for each in found if each.group().lower().replace("’", "'") not in stopped]
+    return [range(*each.span()) for each in telling or found]
+
+
 @cache
 def _lists() -> dict[str, Any]:
     """Return Snowball's lists of stop words, which bm25s has complete, without the package, which loads scipy."""

@@ -4,7 +4,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from kb_pipeline.languages import NAMES, language_of, stem, stems, stop_words
+from kb_pipeline.languages import NAMES, language_of, stem, stems, stop_words, telling_words
 
 
 @pytest.mark.parametrize(
@@ -63,3 +63,18 @@ def test_threads_stem_at_once() -> None:
     with ThreadPoolExecutor(8) as threads:
         found = list(threads.map(lambda word: stem(word, "de"), words * 4))
     assert found == [stem(word, "de") for word in words * 4]
+
+
+@pytest.mark.parametrize(
+    ("text", "telling"),
+    [
+        ("How do I scale a layer?", ["scale", "layer"]),
+        ("Wie skaliere ich die Ebene?", ["skaliere", "Ebene"]),
+        ("Changer la couleur du calque", ["Changer", "couleur", "calque"]),
+        ("Don’t ask about KB_HOME!", ["ask", "KB", "HOME"]),
+        ("What is it?", ["What", "is", "it"]),
+        ("?", []),
+    ],
+)
+def test_telling_words_are_all_but_stop_words_of_the_texts_language(text: str, telling: list[str]) -> None:
+    assert [text[word.start : word.stop] for word in telling_words(text)] == telling

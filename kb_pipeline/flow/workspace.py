@@ -84,6 +84,7 @@ class Reader:
             question,
             embedded.vector if embedded else None,
             word_vectors=embedded.words if embedded else None,
+            telling=embedded.telling if embedded else (),
             mode=mode,
             top=top + SPARE,
             filters=filters,

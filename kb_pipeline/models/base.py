@@ -26,10 +26,15 @@ def encodable(text: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class EmbeddedQuestion:
-    """The unit vector of a question, shape (d,), and those of its words, shape (words, d), if the model has them."""
+    """The unit vector of a question, shape (d,), and those of its words, shape (words, d), if the model has them.
+
+    A long word may be several of these, its pieces. ``telling`` are the pieces of each word that says something about
+    the matter, as positions in ``words``.
+    """
 
     vector: Vectors
     words: Vectors | None = None
+    telling: tuple[tuple[int, ...], ...] = ()
 
 
 class Embedder(ABC):

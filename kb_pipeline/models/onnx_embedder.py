@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from kb_pipeline.errors import ModelError
+from kb_pipeline.languages import telling_words
 from kb_pipeline.models.base import EmbeddedQuestion, Embedder, Vectors, encodable
 from kb_pipeline.records import Record
 from kb_pipeline.steps.fingerprint import fingerprint, seal, unseal
@@ -164,11 +165,13 @@ Positions = npt.NDArray[np.intp]
 class Pieces(NamedTuple):
     """Tokens of a text: ``ids``, shape (pieces,), and the positions of those that belong to words.
 
-    Tokens without a letter or digit, and tokens that the model adds itself, do not belong to words.
+    Tokens without a letter or digit, and tokens that the model adds itself, do not belong to words. ``starts`` are the
+    places in the text at which those of words begin.
     """
 
     ids: npt.NDArray[np.int64]
     words: Positions
+    starts: tuple[int, ...]
 
     def distinct(self) -> Positions:
         """Positions of the first occurrence of each word token; a passage need not store repetitions."""
@@ -183,12 +186,12 @@ def pieces_of(tokenizer: "Tokenizer", text: str, max_tokens: int, *, prompt: str
     whole = prompt + text
     encoding = _encoded(tokenizer, whole, max_tokens)
     spans = zip(encoding.offsets, encoding.special_tokens_mask, strict=True)
-    words = [
-        position
+    words = {
+        position: found.start() - len(prompt)
         for position, ((start, end), is_special) in enumerate(spans)
-        if not is_special and _LETTER_OR_DIGIT.search(whole, max(start, len(prompt)), end)
-    ]
-    return Pieces(np.array(encoding.ids, np.int64), np.array(words, np.intp))
+        if not is_special and (found := _LETTER_OR_DIGIT.search(whole, max(start, len(prompt)), end))
+    }
+    return Pieces(np.array(encoding.ids, np.int64), np.array([*words], np.intp), tuple(words.values()))
 
 
 def _encoded(tokenizer: "Tokenizer", text: str, max_tokens: int) -> "Encoding":
@@ -242,10 +245,14 @@ class OnnxEmbedder(Embedder):
 
     def embed_question(self, text: str) -> EmbeddedQuestion:
         """Embed a question, cut to ``max_tokens``, with its word vectors."""
-        pieces = self._pieces(encodable(text), self.question_prompt)
+        text = encodable(text)
+        pieces = self._pieces(text, self.question_prompt)
         vector, tokens = self._forward(pieces.ids[None], words=self.word_vectors)
-        words = self._unit(tokens[pieces.words]) if self.word_vectors else None
-        return EmbeddedQuestion(self._checked(vector, 1)[0], words)
+        unit = self._checked(vector, 1)[0]
+        if not self.word_vectors:
+            return EmbeddedQuestion(unit)
+        of_each = (tuple(at for at, start in enumerate(pieces.starts) if start in word) for word in telling_words(text))
+        return EmbeddedQuestion(unit, self._unit(tokens[pieces.words]), tuple(filter(None, of_each)))
 
     def embed_passages(self, texts: Sequence[str]) -> list[EmbeddedPassage]:
         """Embed passages, each cut to ``max_tokens``, with the vectors of their distinct words."""

@@ -190,7 +190,7 @@ class Query:
 
     ``question`` is the text that the index itself must embed; empty if the mode needs no vector or ``vector`` is set.
     ``word_vectors`` are unit vectors of the words of the question, shape (words, dimensions); ``None`` if there are
-    none or the mode is not hybrid.
+    none or the mode is not hybrid. ``telling`` are those of each word that says something about the matter.
     """
 
     words: str
@@ -199,6 +199,7 @@ class Query:
     filters: SearchFilter
     question: str = ""
     word_vectors: Vector | None = None
+    telling: Sequence[Sequence[int]] = ()
 
 
 class SearchIndex(ABC):
@@ -256,6 +257,7 @@ class SearchIndex(ABC):
         vector: Vector | Sequence[float] | None = None,
         *,
         word_vectors: Vector | None = None,
+        telling: Sequence[Sequence[int]] = (),
         mode: SearchMode = "hybrid",
         top: int = 10,
         filters: SearchFilter | None = None,
@@ -265,6 +267,7 @@ class SearchIndex(ABC):
         ``text`` is plain words, never query syntax. ``vector`` is its embedding; it is required unless the mode is
         "keyword" or the index embeds questions itself. ``word_vectors`` are unit vectors of its words, shape (words,
         dimensions): an index that stores word vectors ranks the hits of a hybrid search by them, others ignore them.
+        ``telling`` are the positions in these of each word that says something about the matter.
 
         Raises:
             IndexMissingError: nothing has been published yet.
@@ -283,7 +286,7 @@ class SearchIndex(ABC):
         else:
             self._check_words(word_vectors)
         limits = filters or SearchFilter()
-        hits = self._search(Query(words, checked, max(0, top), limits, question, word_vectors))
+        hits = self._search(Query(words, checked, max(0, top), limits, question, word_vectors, telling))
         # An index that knows no kinds of rows, or no deferred ones, may return others.
         return [
             hit

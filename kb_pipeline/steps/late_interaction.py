@@ -25,14 +25,32 @@ GEMM_MULTITHREAD_THRESHOLD in its interface/gemm.c). With more, its threads wait
 
 @dataclass(frozen=True, slots=True)
 class MaxSim:
-    """Scores of passages, each of shape (passages,); 0 where the question or the passage has no words.
-
-    For each word of the question, take its best cosine with any word of the passage: ``scores`` is the mean over the
-    question's words, ``weakest`` the minimum. The cosines are estimated from signs, so they may slightly exceed 1.
+    """How well passages cover each word of a question: ``best``, shape (passages, words), has its best cosine with any
+    word of the passage; 0 where the passage has no words. The cosines are estimated from signs, so they may slightly
+    exceed 1.
     """
 
-    scores: Floats
-    weakest: Floats
+    best: Floats
+
+    @property
+    def scores(self) -> Floats:
+        """The mean over the question's words, shape (passages,); 0 if it has none."""
+        return np.asarray(self.best.sum(axis=1) / max(1, self.best.shape[1]), np.float32)
+
+    @property
+    def weakest(self) -> Floats:
+        """The minimum over the question's words, shape (passages,); 0 if it has none."""
+        return np.asarray(self.best.min(axis=1) if self.best.shape[1] else self.scores, np.float32)
+
+    def of_words(self, words: Sequence[Sequence[int]]) -> tuple[Floats, Floats]:
+        """Mean and minimum over some of the words, of each of which ``words`` has the columns of its pieces.
+
+        Each word counts once in the mean, as the mean of its pieces; the minimum is that of the pieces: a rare name has
+        pieces that many words share.
+        """
+        pieces = self.best[:, [column for columns in words for column in columns]]
+        means = [self.best[:, list(columns)].mean(axis=1) for columns in words]
+        return np.mean(means, axis=0, dtype=np.float32), MaxSim(pieces).weakest
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,4 +92,4 @@ def max_sim(question: Floats, passages: Sequence[bytes]) -> MaxSim:
             cosines = [bits[start : start + step] @ weights for start in range(0, len(bits), step)]
             np.max(np.concatenate(cosines), axis=0, out=row)
             row -= weights.sum(axis=0) / 2
-    return MaxSim(best.sum(axis=1) / max(1, words), best.min(axis=1) if words else np.zeros(len(passages), np.float32))
+    return MaxSim(best)

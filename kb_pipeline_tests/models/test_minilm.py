@@ -57,6 +57,21 @@ def test_words_come_with_the_vector(cache_dir: Path) -> None:
     assert np.array_equal(asked.vector, passage.vector)
 
 
+@pytest.mark.parametrize(
+    ("question", "telling"),
+    [
+        ("What is FreedomBox?", ((2, 3),)),
+        ("Wie ändere ich die Dateien?", ((2, 3), (6, 7))),
+        ("What is it?", ((0,), (1,), (2,))),
+        ("?", ()),
+    ],
+)
+def test_a_question_tells_the_pieces_of_its_telling_words(
+    cache_dir: Path, question: str, telling: tuple[tuple[int, ...], ...]
+) -> None:
+    assert MiniLmEmbedder(cache_dir).embed_question(question).telling == telling
+
+
 def test_a_word_is_nearest_to_the_same_word_in_a_like_sentence(cache_dir: Path) -> None:
     embedder = MiniLmEmbedder(cache_dir)
     question, passage = (embedder.embed_question(text).words for text in ("save the picture", "the image is stored"))

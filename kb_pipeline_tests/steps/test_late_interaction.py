@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kb_pipeline.steps.late_interaction import Floats, max_sim, pack_words, packed_size
+from kb_pipeline.steps.late_interaction import Floats, MaxSim, max_sim, pack_words, packed_size
 
 
 def unit(words: int, dimensions: int, seed: int) -> Floats:
@@ -34,6 +34,13 @@ def test_scores_are_close_to_those_of_the_vectors_themselves() -> None:
     found = max_sim(question, [pack_words(passage) for passage in passages])
     exact = [(question @ (p / np.linalg.norm(p, axis=1, keepdims=True)).T).max(axis=1).mean() for p in passages]
     assert found.scores == pytest.approx(np.array(exact), abs=0.08)
+
+
+def test_a_long_word_counts_once_in_the_mean_and_its_rarest_piece_is_the_weakest() -> None:
+    found = MaxSim(np.array([[0.9, 0.1, 0.5, 0.3]], np.float32))  # two pieces of one word, a word, and one left out
+    mean, weakest = found.of_words([(0, 1), (2,)])
+    assert mean.tolist() == pytest.approx([0.5])
+    assert weakest.tolist() == pytest.approx([0.1])
 
 
 def test_a_question_without_words_is_covered_by_nothing() -> None:

@@ -28,7 +28,7 @@ from kb_pipeline.search.lance.table import (
     to_chunk,
     where,
 )
-from kb_pipeline.steps.late_interaction import max_sim
+from kb_pipeline.steps.late_interaction import MaxSim, max_sim
 
 if TYPE_CHECKING:
     from lancedb.query import LanceQueryBuilder
@@ -94,11 +94,16 @@ Scores = dict[int, float]
 
 @dataclass(frozen=True)
 class Compared:
-    """What the best passage of each candidate yields: cosine, MaxSim, and the cosine of the word covered least."""
+    """What the best passage of each candidate yields: cosine, MaxSim, and the cosine of the word covered least.
+
+    The last two also of the question's telling words, if these are known.
+    """
 
     cosines: Scores = field(default_factory=dict)
     words: Scores = field(default_factory=dict)
     weakest: Scores = field(default_factory=dict)
+    telling: Scores = field(default_factory=dict)
+    weakest_telling: Scores = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -131,6 +136,8 @@ class TableSearch:
                 vector_score=cosines.get(key),
                 word_score=compared.words.get(key),
                 weakest_word=compared.weakest.get(key),
+                telling_score=compared.telling.get(key),
+                weakest_telling=compared.weakest_telling.get(key),
                 embedding_model=rows[key]["embedding_model"],
             )
             for key, score in best.items()
@@ -208,7 +215,10 @@ class TableSearch:
         cosines = passages.vectors @ vector / np.linalg.norm(passages.vectors, axis=1) / np.linalg.norm(vector)
         covered = max_sim(words, passages.words)
         best = _best_of_each(covered.scores + VECTOR_WEIGHT * cosines, passages.starts)
-        scores = (cosines[best], covered.scores[best], covered.weakest[best])
+        covered = MaxSim(covered.best[best])
+        scores = [cosines[best], covered.scores, covered.weakest]
+        if self.query.telling:
+            scores += covered.of_words(self.query.telling)
         return Compared(*(dict(zip(ids, each.tolist(), strict=True)) for each in scores))
 
 

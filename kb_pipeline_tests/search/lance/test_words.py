@@ -42,6 +42,15 @@ def test_the_chunk_that_covers_all_words_comes_first(index: SearchIndex) -> None
     assert all((hit.confidence or 0) < 0.6 for hit in others)
 
 
+def test_telling_words_are_scored_apart(index: SearchIndex) -> None:
+    first, *others = asked(index, telling=[(0,), (2,)])  # crop, picture
+    assert first.telling_score == pytest.approx(1, abs=0.15)
+    assert first.weakest_telling == pytest.approx(1, abs=0.2)
+    sand = next(hit for hit in others if hit.chunk.content == "the sand")
+    assert (sand.word_score or 0) > (sand.telling_score or 0)
+    assert {hit.telling_score for hit in asked(index)} == {None}
+
+
 def test_every_hit_tells_its_cosine(index: SearchIndex) -> None:
     cosines = {hit.chunk.content: hit.vector_score for hit in asked(index)}
     assert cosines == {text: pytest.approx(float(embed(text) @ embed(ASIDE)), abs=1e-5) for text in CONTENTS}
