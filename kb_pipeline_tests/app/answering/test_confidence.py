@@ -9,34 +9,45 @@ from kb_pipeline_tests.app.grounding.hits import hit
 QUESTION = "Which red key resets the lamp at night?"
 
 
-def scored(word_score: float | None, weakest_word: float | None, model: str = "all-MiniLM-L6-v2@1") -> SearchHit:
-    scores = {"word_score": word_score, "weakest_word": weakest_word, "embedding_model": model}
-    return hit("1", "lamp", "The red one does.").model_copy(update=scores)
+def scored(telling: float | None, weakest: float | None, content: str = "The red one does.") -> SearchHit:
+    scores = {"telling_score": telling, "weakest_telling": weakest, "embedding_model": "all-MiniLM-L6-v2@1"}
+    return hit("1", "lamp", content).model_copy(update=scores)
 
 
 @pytest.mark.parametrize(
-    ("word_score", "weakest_word", "evidence"),
+    ("telling", "weakest", "evidence"),
     [
-        (0.8, 0.7, "answers"),
-        (0.8, 0.2, "closest"),
-        (0.4, 0.4, "closest"),
-        (0.34, 0.34, "unlikely"),
-        (0.2, 0.2, "nothing"),
+        (0.9, 0.8, "answers"),
+        (0.9, 0.2, "closest"),
+        (0.6, 0.1, "closest"),
+        (0.55, 0.1, "unlikely"),
+        (0.4, 0.1, "nothing"),
     ],
 )
-def test_a_search_answers_if_every_word_of_the_question_is_near(
-    word_score: float, weakest_word: float | None, evidence: Evidence
+def test_a_search_answers_if_every_telling_word_of_the_question_is_near(
+    telling: float, weakest: float, evidence: Evidence
 ) -> None:
-    assert evidence_of(QUESTION, [scored(word_score, weakest_word)]) == evidence
+    assert evidence_of(QUESTION, [scored(telling, weakest)]) == evidence
 
 
-def test_a_search_that_does_not_know_its_weakest_word_is_judged_by_shared_words() -> None:
-    assert evidence_of(QUESTION, [scored(0.8, None)]) == "closest"
-    assert evidence_of("Why whales sing", [scored(0.8, None)]) == "nothing"
+def test_the_words_of_the_question_themselves_count_as_well() -> None:
+    assert evidence_of(QUESTION, [scored(0.75, 0.5, "Whales sing.")]) == "closest"
+    assert evidence_of(QUESTION, [scored(0.75, 0.5, "The red key resets the lamp at night.")]) == "answers"
+
+
+def test_words_that_every_hit_has_count_least() -> None:
+    others = [scored(0.3, 0.1, "A lamp.") for _ in range(4)]
+    assert evidence_of("lamp key", [scored(0.75, 0.55, "A lamp."), *others]) == "closest"
+    assert evidence_of("lamp key", [scored(0.75, 0.55, "A key."), *others]) == "answers"
+
+
+def test_a_search_without_vectors_of_words_is_judged_by_shared_words() -> None:
+    assert evidence_of(QUESTION, [scored(None, None)]) == "closest"
+    assert evidence_of("Why whales sing", [scored(None, None)]) == "nothing"
 
 
 def test_only_the_best_hit_decides() -> None:
-    assert evidence_of(QUESTION, [scored(0.1, 0.1), scored(0.8, 0.7)]) == "nothing"
+    assert evidence_of(QUESTION, [scored(0.1, 0.1), scored(0.9, 0.8)]) == "nothing"
 
 
 def test_no_hit_is_no_evidence() -> None:
