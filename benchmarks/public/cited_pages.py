@@ -135,6 +135,7 @@ def main() -> None:
         "one page of each passage": [cited_pages(answer, folded=True, one_each=True) for answer in answers],
         "all pages": [cited_pages(answer, folded=True) for answer in answers],
     }
+    cited["three of these"] = [pages[:3] for pages in cited["one page of each passage"]]
     for count in (1, 2, 3):
         cited[f"limit: {count}"] = [telling_pages(truth, known_pages, count) for truth in truths]
     print("\n".join(table(truths, cited)))

@@ -6,7 +6,8 @@ DOCS is ``data/anthropic_docs.json`` and QUESTIONS ``evaluation/docs_evaluation_
 ``retrieval_augmented_generation`` in https://github.com/anthropics/claude-cookbooks: sections with their links, and
 questions with the links of the right ones. Each page of the documentation becomes an article in Markdown, called by the
 last part of its address, with its sections below their headings; a section that is found in several passages is found
-where its best one is. Articles that are in WORK already are not ingested again.
+where its best one is, and those that share a passage because they are small are found together. Articles that are in
+WORK are not ingested again.
 """
 
 import argparse
@@ -19,8 +20,12 @@ from typing import Any
 
 from benchmarks.public.ingesting import ingested
 from kb_pipeline.flow.workspace import open_workspace
+from kb_pipeline.records import Chunk
+from kb_pipeline.steps.chunk import plain_text
 
 _MARKUP = re.compile(r"([\\`*_{}\[\]<>#|~&!+.-])")
+_HEADING = re.compile(r"^## .+$", re.MULTILINE)
+_WORD = re.compile(r"\w+")
 _SPARE = 4
 """Passages for each wanted section, as long sections have several."""
 
@@ -46,6 +51,17 @@ def measures(found: Sequence[str], right: Collection[str]) -> tuple[float, float
     both = len(set(found) & set(right))
     rank = next((place for place, link in enumerate(found, start=1) if link in right), 0)
     return both / len(right), both / len(found) if found else 0.0, 1 / rank if rank else 0.0
+
+
+def section_key(article_id: str, heading: str) -> tuple[str, ...]:
+    """What a section is known by, however its heading is written in Markdown."""
+    return (article_id, *_WORD.findall(heading.lower()))
+
+
+def sections_in(chunk: Chunk) -> list[tuple[str, ...]]:
+    """The sections that a passage holds, or the one that it is a part of."""
+    headings = map(plain_text, _HEADING.findall(chunk.content))
+    return [section_key(chunk.article_id, heading) for heading in (*headings,) or (chunk.section_header,)]
 
 
 def distinct(links: Iterable[str | None], count: int) -> list[str]:
@@ -77,12 +93,12 @@ def main() -> None:
         (folder / "index.md").write_text(article_of(of_page), encoding="utf-8")
     reader = open_workspace(ingested(arguments.work)).reader()
     links = {
-        (article_id_of(each["chunk_link"]), each["chunk_heading"].strip()): each["chunk_link"] for each in sections
+        section_key(article_id_of(each["chunk_link"]), each["chunk_heading"]): each["chunk_link"] for each in sections
     }
     scores, entries = [], []
     for question in questions:
         hits = reader.search(question["question"], top=_SPARE * arguments.top)
-        found = distinct((links.get((hit.chunk.article_id, hit.chunk.section_header)) for hit in hits), arguments.top)
+        found = distinct((links.get(key) for hit in hits for key in sections_in(hit.chunk)), arguments.top)
         scores.append(measures(found, question["correct_chunks"]))
         entries.append({**question, "found": found})
     if arguments.log:
