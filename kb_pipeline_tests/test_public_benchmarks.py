@@ -6,7 +6,8 @@ from app.language.words import words
 from app.schema.answers import ChatAnswer
 from app.schema.passages import Citation, CitationOrigin
 from benchmarks.public.cited_pages import Cited, cited_pages, matched, telling_pages
-from benchmarks.public.sections_found import article_id_of, article_of, distinct, measures
+from benchmarks.public.sections_found import article_id_of, article_of, distinct, measures, section_key, sections_in
+from kb_pipeline_tests.app.grounding.hits import hit
 
 TRUTH = "Hearing aids are covered. [plan.pdf#page=7][plus.pdf#page=30]"
 
@@ -64,6 +65,18 @@ def test_recall_precision_and_reciprocal_rank_are_those_of_the_links() -> None:
 
 def test_a_section_that_is_found_twice_takes_one_place() -> None:
     assert distinct(["a", None, "a", "b", "c"], 2) == ["a", "b"]
+
+
+@pytest.mark.parametrize(
+    ("passage", "headings"),
+    [
+        ("## Text delta\n\nWords.\n\n## Input \\_json\\_ delta\n\nMore.", ["Text delta", "Input _json_ delta"]),
+        ("The second part of a long section.", ["lamp"]),
+    ],
+)
+def test_small_sections_of_one_passage_are_found_together(passage: str, headings: list[str]) -> None:
+    chunk = hit("1", "lamp", passage).chunk.model_copy(update={"section_header": "lamp"})
+    assert sections_in(chunk) == [section_key("lamp", heading) for heading in headings]
 
 
 def test_a_page_becomes_an_article_whose_text_is_not_markup() -> None:
