@@ -452,6 +452,11 @@ class Settings(SharedSettings):
     document_passwords: Annotated[SecretStr | None, AfterValidator(_check_passwords)] = Field(
         None, description='Passwords of encrypted PDF files by article id, as JSON: {"contract-2024": "secret"}.'
     )
+    mask_addresses: bool = Field(
+        False,
+        description="Leave senders and receivers of mails out, and the beginnings of all addresses in their text; "
+        "readers are not offered the mail itself then.",
+    )
     watch: bool = Field(True, description="Watch the staging folder and ingest changes; false: ingest only on request.")
     batch_articles: PositiveInt = Field(500, description="Number of articles per run that the sensor starts.")
     batches_ahead: PositiveInt = Field(

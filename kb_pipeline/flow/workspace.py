@@ -179,7 +179,12 @@ class Workspace:
             settings.document_pages,
             settings.ocr_pages,
         )
-        equipment = Equipment(limits, settings.document_password(article_id), self.page_reader.read if by_ocr else None)
+        equipment = Equipment(
+            limits,
+            settings.document_password(article_id),
+            self.page_reader.read if by_ocr else None,
+            settings.mask_addresses,
+        )
         return source_of(file_format).equipped(equipment)
 
     @cached_property

@@ -26,7 +26,14 @@ from kb_pipeline.records import HIDDEN
 from kb_pipeline.settings import Settings
 from kb_pipeline.steps.fingerprint import fingerprint
 from kb_pipeline.steps.html.decode import decode
-from kb_pipeline.steps.main_file import INDEX_FILE, PAGES, format_of, is_document, why_document_not_read
+from kb_pipeline.steps.main_file import (
+    INDEX_FILE,
+    PAGES,
+    format_of,
+    is_article_of_tree,
+    is_document,
+    why_document_not_read,
+)
 from kb_pipeline.steps.metadata import METADATA_FILE, read_metadata
 
 _PAGES = (*PAGES, ".xht")
@@ -118,7 +125,7 @@ class TreeSource(Source):
         *folders, last = name.split("/")
         if any(folder.startswith(_INTERNAL) for folder in folders):
             return False
-        if not (last.lower().endswith(_PAGES + _ARCHIVES) or is_document(last) or why_document_not_read(last)):
+        if not (last.lower().endswith(_PAGES + _ARCHIVES) or is_article_of_tree(last) or why_document_not_read(last)):
             return False
         include, exclude = self._options.include, self._options.exclude
         return (not include or _matches(name, include)) and not _matches(name, exclude)

@@ -59,12 +59,13 @@ class Equipment:
     """What some sources need besides the document.
 
     ``read_picture`` returns the lines of text on a picture of a page (PNG), in pixels; without it, such pages are only
-    counted.
+    counted. ``mask_addresses``: mails are read without the people and addresses in them.
     """
 
     limits: DocumentLimits = DocumentLimits()
     password: str = ""
     read_picture: Callable[[bytes], Sequence[OcrLine]] | None = None
+    mask_addresses: bool = False
 
 
 class Source(ABC):
@@ -79,6 +80,8 @@ class Source(ABC):
     endings: ClassVar[tuple[str, ...]] = ()
     media_types: ClassVar[Mapping[str, str]] = {}
     part: ClassVar[str] = "page"
+    names_people: ClassVar[bool] = False
+    """Whether ``mask_addresses`` changes what is read; if it is set, readers are not offered the document itself."""
 
     @abstractmethod
     def read(self, article_id: str, name: str, data: bytes) -> SourceDocument:

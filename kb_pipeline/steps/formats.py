@@ -8,6 +8,7 @@ of files are looked at long before a document is read, and by programs that neve
 import posixpath
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from typing import Literal
 
 PDF = "application/pdf"
 UNKNOWN = "application/octet-stream"
@@ -23,7 +24,8 @@ class Format:
 
     ``source`` is the class that reads it, ``package.module:Class``. ``part`` is what readers call a page of it, ""
     if the page's label says that; ``kind`` is what they call such a document in a question, if there is a word for it.
-    Of a folder with one other document, an attachment is not the article.
+    ``standing`` says when it is an article: always; only where no other document lies in its folder, as a table that
+    is an ``attachment``; or only where nothing else does, and never in a tree of pages, as a ``note``.
     """
 
     name: str
@@ -31,7 +33,7 @@ class Format:
     source: str
     part: str = "page"
     kind: str = ""
-    is_attachment: bool = False
+    standing: Literal["article", "attachment", "note"] = "article"
 
 
 FORMATS = (
@@ -62,13 +64,43 @@ FORMATS = (
         "kb_pipeline.sources.spreadsheet:SpreadsheetSource",
         part="",
         kind="spreadsheet",
-        is_attachment=True,
+        standing="attachment",
+    ),
+    Format("odt", {".odt": "application/vnd.oasis.opendocument.text"}, "kb_pipeline.sources.open_document:OdtSource"),
+    Format("rtf", {".rtf": "application/rtf"}, "kb_pipeline.sources.rtf:RtfSource"),
+    Format("epub", {".epub": "application/epub+zip"}, "kb_pipeline.sources.epub:EpubSource"),
+    Format("rst", {".rst": "text/x-rst"}, "kb_pipeline.sources.page_sources:RstSource"),
+    Format("org", {".org": "text/x-org"}, "kb_pipeline.sources.page_sources:OrgSource"),
+    Format(
+        "asciidoc",
+        {".adoc": "text/asciidoc", ".asciidoc": "text/asciidoc"},
+        "kb_pipeline.sources.page_sources:AsciidocSource",
+    ),
+    Format("ipynb", {".ipynb": "application/x-ipynb+json"}, "kb_pipeline.sources.notebook:NotebookSource"),
+    Format("mail", {".eml": "message/rfc822"}, "kb_pipeline.sources.mail:MailSource"),
+    Format("outlook", {".msg": "application/vnd.ms-outlook"}, "kb_pipeline.sources.outlook:OutlookSource"),
+    Format(
+        "text", {".txt": "text/plain", ".text": "text/plain"}, "kb_pipeline.sources.plain_text:TextSource", standing="note"
+    ),
+    Format(
+        "picture",
+        {
+            ".png": "image/png",
+            ".jpg": "image/jpeg",
+            ".jpeg": "image/jpeg",
+            ".webp": "image/webp",
+            ".gif": "image/gif",
+            ".tif": "image/tiff",
+            ".tiff": "image/tiff",
+        },
+        "kb_pipeline.sources.picture:PictureSource",
+        standing="note",
     ),
 )
 _by_ending = {ending: each for each in FORMATS for ending in each.media_types}
 _added: dict[str, Format] = {}
 _NO_PICTURES = (
-    *(".html", ".htm", ".json", ".css", ".js", ".txt", ".xml", ".yaml", ".yml", ".woff", ".woff2", ".ttf"),
+    *(".html", ".htm", ".json", ".css", ".js", ".xml", ".yaml", ".yml", ".woff", ".woff2", ".ttf"),
     *(".zip", ".gz", ".mp4", ".webm", ".mov", ".mp3"),
 )
 
@@ -110,8 +142,13 @@ def part_of(name: str) -> str:
 def may_be_picture(name: str) -> bool:
     """Whether a file of an article can be one of its pictures. Their names need not tell: they may end in anything."""
     if document_format(name):
-        return media_type_of(name).startswith("image/")
+        return is_picture(name)
     return not name.lower().endswith(_NO_PICTURES)
+
+
+def is_picture(name: str) -> bool:
+    """Whether the document of this name is a picture: an article only if it lies loose, in a folder a part of one."""
+    return media_type_of(name).startswith("image/")
 
 
 def _ending(name: str) -> str:

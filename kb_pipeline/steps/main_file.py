@@ -4,7 +4,7 @@ import posixpath
 from collections.abc import Collection, Iterable
 
 from kb_pipeline.errors import UnreadableArticleError
-from kb_pipeline.steps.formats import document_format, endings
+from kb_pipeline.steps.formats import document_format, endings, is_picture
 
 INDEX_FILE = "index.html"
 
@@ -13,8 +13,9 @@ _DOCUMENTS_NOT_READ = {
     ".dot": "is an old Word template; save it as .docx",
     ".docm": "is a Word document with macros; save it as .docx",
     ".dotm": "is a Word template with macros; save it as .docx",
-    ".rtf": "is an RTF document; save it as .docx",
-    ".odt": "is an OpenDocument text; save it as .docx",
+    ".ott": "is an OpenDocument template; save it as .odt",
+    ".fodt": "is a flat OpenDocument text; save it as .odt",
+    ".oft": "is a template of Outlook; save it as .msg",
     ".pages": "is a Pages document; export it as .docx",
     ".ppt": "is an old PowerPoint presentation; save it as .pptx",
     ".pps": "is an old PowerPoint show; save it as .pptx",
@@ -28,19 +29,17 @@ _DOCUMENTS_NOT_READ = {
     ".xltm": "is an Excel template with macros; save it as .xlsx",
     ".ots": "is a template of a spreadsheet; save it as .ods",
     ".numbers": "is a Numbers spreadsheet; export it as .xlsx",
-    ".epub": "is an EPUB book; convert it to .docx or .md",
 }
 """Documents in formats that are not read."""
 
 _OTHERS = {
-    **dict.fromkeys((".txt", ".text", ".log"), "is plain text; save it as .md"),
-    **dict.fromkeys((".rst", ".adoc", ".asciidoc", ".org", ".tex"), "is the source of a page; build the page or a PDF"),
-    **dict.fromkeys((".eml", ".msg", ".mbox", ".pst"), "is mail; put what readers ask for into a document"),
+    ".log": "is a log; if people ask for what it says, rename it to .txt",
+    **dict.fromkeys((".tex", ".dbk", ".docbook"), "is the source of a page; build the page or a PDF"),
+    **dict.fromkeys((".mbox", ".pst"), "holds many mails; export those that readers ask for as .eml or .msg"),
     **dict.fromkeys(
         (".mht", ".mhtml", ".webarchive"),
         f"is a saved page in one file; save it with its pictures, as {INDEX_FILE} in a folder of its own",
     ),
-    ".ipynb": "is a notebook; export it as .md, or as a page",
     **dict.fromkeys(
         (".json", ".jsonl", ".xml", ".yaml", ".yml", ".sql", ".sqlite", ".db", ".parquet"),
         "is data; put what readers ask for into a document (.md, .docx)",
@@ -66,8 +65,18 @@ _NO_PAGE = dict.fromkeys(
 
 
 def is_document(name: str) -> bool:
-    """Return whether a file of this name is a document of a format that is read."""
+    """Return whether a file of this name is a document of a format that is read, which a folder can hold."""
+    return document_format(name) is not None and not is_picture(name)
+
+
+def is_loose_document(name: str) -> bool:
+    """Return whether a file of this name is an article if it lies in the staging folder itself."""
     return document_format(name) is not None
+
+
+def is_article_of_tree(name: str) -> bool:
+    """Return whether a file of this name is an article wherever it lies, and does not belong to one beside it."""
+    return _standing(name) in ("article", "attachment")
 
 
 def why_document_not_read(name: str) -> str:
@@ -89,8 +98,8 @@ def format_of(name: str) -> str:
 def main_file(names: Iterable[str], chosen: str = "") -> str:
     """Return the name of the main file among the files of a folder.
 
-    This is ``index.html`` if there is one, else ``chosen``, else the only document at the top of the folder; tables
-    beside one are attachments.
+    This is ``index.html`` if there is one, else ``chosen``, else the only document at the top of the folder. Tables
+    count only if nothing but plain text lies beside them, and plain text only if there is no other document.
 
     Raises:
         UnreadableArticleError: there is none, or several could be it, or ``chosen`` is not one of them. The message
@@ -104,7 +113,7 @@ def main_file(names: Iterable[str], chosen: str = "") -> str:
         if chosen in documents:
             return chosen
         raise UnreadableArticleError(f'metadata.json says "main": {chosen!a}, which is {_not_there(chosen, top)}')
-    documents = [name for name in documents if not _is_attachment(name)] or documents
+    documents = _of_highest_standing(documents)
     if len(documents) > 1:
         shown = ", ".join(map(ascii, documents[:4])) + (", ..." if len(documents) > 4 else "")
         raise UnreadableArticleError(
@@ -128,10 +137,13 @@ def _not_there(chosen: str, top: Collection[str]) -> str:
     return "no document" if chosen in top else "not in the folder"
 
 
-def _is_attachment(name: str) -> bool:
+def _of_highest_standing(documents: list[str]) -> list[str]:
+    for standing in ("article", "attachment"):
+        if of_it := [name for name in documents if _standing(name) == standing]:
+            return of_it
+    return documents
+
+
+def _standing(name: str) -> str:
     found = document_format(name)
-    return found is not None and found.is_attachment
-
-
-def _ending(name: str) -> str:
-    return posixpath.splitext(name)[1].lower()
+    return found.standing if found else ""

@@ -1,5 +1,7 @@
 """Loose files: documents in the staging folder itself, each an article whose id is the file's whole name.
 
+A text or a picture is one, too, unless pages lie beside it.
+
 The metadata of ``report.pdf`` lies beside it, in ``report.pdf.metadata.json``. Other files beside them are refused, but
 for a document whose name begins with "readme", which tells authors about the folder (``passed_over``).
 """
@@ -10,7 +12,7 @@ from typing import NamedTuple
 
 from kb_pipeline.errors import InvalidArticleIdError
 from kb_pipeline.steps.article_ids import check_article_id
-from kb_pipeline.steps.main_file import is_document
+from kb_pipeline.steps.main_file import PAGES, is_article_of_tree, is_loose_document
 from kb_pipeline.steps.metadata import METADATA_FILE, may_be_metadata_file
 from kb_pipeline.store.passed_over import is_note, passed_over
 from kb_pipeline.store.staging_files import FileFacts
@@ -41,7 +43,9 @@ def loose_files(top: Iterable[FileFacts]) -> LooseFiles:
     files = {file.name: file for file in top}
     articles: dict[str, list[FileFacts]] = {}
     refused: dict[str, tuple[str, FileFacts]] = {}
-    documents = {name: file for name, file in files.items() if is_document(name) and not is_note(name)}
+    # where pages lie loose, texts and pictures are parts of them
+    is_article = is_article_of_tree if any(name.lower().endswith(PAGES) for name in files) else is_loose_document
+    documents = {name: file for name, file in files.items() if is_article(name) and not is_note(name)}
     known = set(documents)
     for name, file in documents.items():
         known.add(staged_path(name, METADATA_FILE))

@@ -6,7 +6,7 @@ Decided by names alone.
 import re
 from collections.abc import Collection, Iterable
 
-from kb_pipeline.steps.main_file import INDEX_FILE, PAGES, is_document, why_not_read
+from kb_pipeline.steps.main_file import INDEX_FILE, PAGES, is_article_of_tree, is_loose_document, why_not_read
 from kb_pipeline.steps.metadata import METADATA_FILE
 from kb_pipeline.store.staging_files import FileFacts
 
@@ -27,8 +27,10 @@ _MOST = 20
 
 def is_note(name: str) -> bool:
     """Return whether a file in the staging folder itself tells authors about the folder."""
-    beginnings = _NOTES if not is_document(name) else _NOTES[:1]
-    return name.casefold().startswith(beginnings)
+    lowered = name.casefold()
+    if not is_loose_document(name):
+        return lowered.startswith(_NOTES)
+    return lowered.startswith(_NOTES[0]) or (lowered.split(".")[0] in _NOTES and not is_article_of_tree(name))
 
 
 def is_junk_folder(name: str) -> bool:
@@ -74,6 +76,10 @@ def _why(name: str) -> str:
         return "is a picture; put it into the folder of the article that shows it"
     if ending in _PARTS:
         return "is a part of a page; put it into the folder of that page"
+    if is_loose_document(name):
+        return (
+            "lies beside loose pages, and may belong to one; put it into the folder of its page, or into one of its own"
+        )
     return why_not_read(name) or (
         f"is in no format that is read; save it as .md, .docx, .pptx, .xlsx or .pdf, or as {INDEX_FILE} in a folder of "
         "its own"

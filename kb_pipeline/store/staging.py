@@ -30,7 +30,7 @@ from kb_pipeline.errors import (
 from kb_pipeline.records import StagedArticle, StagedFile
 from kb_pipeline.steps.article_ids import check_article_id
 from kb_pipeline.steps.fingerprint import fingerprint, sha256
-from kb_pipeline.steps.main_file import INDEX_FILE, is_document, main_file, may_have_main_file
+from kb_pipeline.steps.main_file import INDEX_FILE, is_loose_document, main_file, may_have_main_file
 from kb_pipeline.steps.metadata import LARGEST_METADATA, METADATA_FILE, may_be_metadata_file, read_metadata
 from kb_pipeline.store.azure_blob import BlobFiles
 from kb_pipeline.store.loose_files import BESIDE, LooseFiles, loose_files, staged_path
@@ -94,7 +94,7 @@ class StagedContents:
 
     def is_loose(self, article_id: str) -> bool:
         """Whether the article is a loose file: it has the name of a document, and there is no folder of this name."""
-        if not self._has_loose or not is_document(article_id):
+        if not self._has_loose or not is_loose_document(article_id):
             return False
         if isinstance(self.root, Path):
             return not Path(f"{self.root}/{article_id}").is_dir()
@@ -342,6 +342,8 @@ class Staging:
             UnreadableArticleError: there is none, or several could be it.
         """
         chosen = ""
+        if is_loose_document(article_id) and article_id in files:
+            return article_id
         if isinstance(files, Mapping) and INDEX_FILE not in files and METADATA_FILE in files:
             with suppress(UnreadableArticleError):  # the conversion says what is wrong with it
                 metadata = self.read(article_id, METADATA_FILE, files[METADATA_FILE].sha256)

@@ -9,19 +9,17 @@ from kb_pipeline.store.passed_over import pages_beside
 from kb_pipeline.store.staging import Staging
 
 OTHERS = [
-    ("notes.txt", "save it as .md"),
+    ("server.log", "rename it to .txt"),
     ("prices.sqlite", "put what readers ask for into a document"),
     ("page.html", "put it into a folder of its own as index.html"),
-    ("mail.eml", "put what readers ask for into a document"),
-    ("mail.MSG", "put what readers ask for into a document"),
-    ("study.ipynb", "export it as .md"),
+    ("inbox.mbox", "export those that readers ask for as .eml"),
     ("export.json", "put what readers ask for into a document"),
     ("export.zip", "unpack it"),
     ("saved.mht", "save it with its pictures"),
-    ("screen.png", "put it into the folder of the article"),
+    ("drawing.svg", "put it into the folder of the article"),
     ("site.css", "put it into the folder of that page"),
     ("talk.mp4", "stage what is said in it"),
-    ("guide.rst", "build the page"),
+    ("guide.tex", "build the page"),
     ("unknown.xyz", "save it as .md"),
     ("Makefile", "save it as .md"),
     ("gone.docx.metadata.json", "describes no article"),
@@ -30,7 +28,7 @@ OTHERS = [
 JUNK = [
     *(".DS_Store", "Thumbs.db", "desktop.ini", "~$guide.docx", "guide.docx~", "guide.docx.bak", "#guide.md#"),
     *(".~lock.guide.docx#", ".guide.md.swp", "~WRL0001.tmp", "guide.pdf.crdownload"),
-    *("README.md", "readme.txt", "LICENSE", ".gitignore"),
+    *("README.md", "readme.txt", "LICENSE", "LICENSE.txt", "COPYING.txt", ".gitignore"),
 ]
 JUNK_FOLDERS = [".git", ".idea", "__MACOSX", "$RECYCLE.BIN", "System Volume Information", "lost+found"]
 
@@ -64,11 +62,24 @@ def test_the_metadata_of_a_loose_article_is_its_own(root: Path) -> None:
 
 def test_many_files_of_a_kind_are_said_once(root: Path) -> None:
     for number in range(30):
-        (root / f"note {number:02}.txt").write_bytes(b"x")
+        (root / f"server {number:02}.log").write_bytes(b"x")
     refused = Staging(UPath(root)).list_articles().refused
     assert [reason.partition(" is ")[2] for reason in refused.values()] == [
-        "plain text; save it as .md (so are 29 others beside it)"
+        "a log; if people ask for what it says, rename it to .txt (so are 29 others beside it)"
     ]
+
+
+@pytest.mark.parametrize("name", ["notes.txt", "screen.PNG", "License server.txt", "license key.png"])
+def test_a_text_or_a_picture_is_an_article_but_beside_pages_a_part_of_one(root: Path, name: str) -> None:
+    (root / name).write_bytes(b"x")
+    staging = Staging(UPath(root))
+    assert staging.list_articles().article_ids == tuple(sorted(("good", name)))
+    assert staging.inventory(name).main == name
+    (root / "page.html").write_bytes(b"x")
+    listing = staging.list_articles()
+    assert listing.article_ids == ("good",)
+    assert listing.refused.keys() == {name, "page.html"}
+    assert "the folder of" in listing.refused[name]
 
 
 def test_pages_beside_the_page_of_an_article_are_named(any_root: UPath) -> None:

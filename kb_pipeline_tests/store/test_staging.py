@@ -15,7 +15,7 @@ from kb_pipeline.store.staging import Staging
 
 
 def test_folders_are_articles_and_files_are_not(root: Path) -> None:
-    (root / "notes.txt").write_text("not an article")
+    (root / "notes.log").write_text("not an article")
     (root / ".git").mkdir()
     assert Staging(UPath(root)).list_articles().article_ids == ("good",)
 
@@ -51,7 +51,7 @@ def test_an_article_that_is_gone_says_so(root: Path) -> None:
 
 def test_a_staging_folder_says_the_same_wherever_it_is(any_root: UPath) -> None:
     staging = Staging(any_root)
-    (any_root / "beside.txt").write_text("not an article")
+    (any_root / "beside.log").write_text("not an article")
     add_below(any_root / "good" / "index.html")
     assert staging.list_articles().article_ids == ("good",)
     found = staging.inventory("good")
@@ -185,7 +185,7 @@ def test_the_signature_of_one_article_is_the_scans(any_root: UPath) -> None:
 def test_files_that_belong_to_no_article_do_not_count(root: Path, tmp_path: Path) -> None:
     staging = Staging(UPath(root))
     before = staging.scan().signatures
-    (root / "notes.txt").write_text("beside the articles")
+    (root / "notes.log").write_text("beside the articles")
     (root / "good" / ".swp").write_text("hidden")
     (root / "good" / "index.html~").write_text("backup")
     (root / "good" / "stolen.image").symlink_to(tmp_path)

@@ -88,7 +88,10 @@ class ConvertedMarkdownLayer(Layer):
         if not file_format or file_format == SERVING:  # the backend has the version of what reads serving articles
             return inputs
         reader = self.workspace.analyzer.readers.get(file_format)
-        return {**inputs, "source": source_of(file_format).version, **({"reader": reader} if reader else {})}
+        source = source_of(file_format)
+        if source.names_people and self.workspace.settings.mask_addresses:
+            inputs["addresses"] = "masked"
+        return {**inputs, "source": source.version, **({"reader": reader} if reader else {})}
 
     def output_hash(self, state: ArticleState) -> str:
         return sha256(read_bytes(self.layout.converted(state.article_id) / _CONVERSION))
@@ -276,8 +279,8 @@ def read_image(workspace: Workspace, article_id: str, image: ImageReference) -> 
     Raises:
         StorageError: it cannot be read, or has changed since the conversion.
     """
-    folder, _, _ = image.file.partition("/")
-    if format_of(folder) == "html":
+    folder, inside, _ = image.file.partition("/")
+    if not inside or format_of(folder) == "html":
         return workspace.staging.read(article_id, image.file, image.sha256)
     path = workspace.layout.converted(article_id) / inside_name(image.file)
     data = read_bytes(path)

@@ -36,6 +36,7 @@ from kb_pipeline.records import (
     Table,
     preview,
 )
+from kb_pipeline.sources import source_of
 from kb_pipeline.steps.article_links import article_links
 from kb_pipeline.steps.checks import images_are_accounted_for
 from kb_pipeline.steps.fingerprint import fingerprint, sha256
@@ -92,7 +93,7 @@ class ServingArticleLayer(Layer):
         links = self._article_links(converted, run)
         inputs = {**upstream, "article_links": fingerprint([link.model_dump() for link in links])}
         # the layer's own version would make the pages again, too
-        return {**inputs, "original": _ORIGINAL_VERSION} if _is_document(state) else inputs
+        return {**inputs, "original": _ORIGINAL_VERSION} if self._has_original(state) else inputs
 
     def make(self, state: ArticleState, inputs: Mapping[str, str], run: Run) -> LayerOutput:
         if "version" in inputs:
@@ -111,7 +112,7 @@ class ServingArticleLayer(Layer):
         merged = merge_images(replace_markers(converted.markdown, unreadable), blocks)
         manifest = self._manifest(converted, images, inputs["staged_article"], run).model_copy(
             update={
-                "document": self._write_original(state, converted) if _is_document(state) else None,
+                "document": self._write_original(state, converted) if self._has_original(state) else None,
                 "unplaced_images": converted.unplaced_images + len(merged.unplaced),
                 "warnings": (*converted.warnings, *(problem.problem for problem in described.problems)),
             }
@@ -121,6 +122,13 @@ class ServingArticleLayer(Layer):
         files = self._write(state, version_id(content_hash), markdown, manifest)
         check = images_are_accounted_for(converted, described, merged.markdown, manifest)
         return LayerOutput(content_hash, _report(markdown, manifest), (check,), files)
+
+    def _has_original(self, state: ArticleState) -> bool:
+        """Whether the article was staged as a document, which readers can open."""
+        file_format = state.layers[StagedArticleLayer.name].format
+        if file_format in ("", SERVING):
+            return False
+        return not (self.workspace.settings.mask_addresses and source_of(file_format).names_people)
 
     def _put_back(self, state: ArticleState, version: str) -> LayerOutput:
         article_id = state.article_id
@@ -221,11 +229,6 @@ class ServingArticleLayer(Layer):
         for name, data in contents.items():
             write_bytes(folder / name, data)
         return {name: sha256(data) for name, data in contents.items()}
-
-
-def _is_document(state: ArticleState) -> bool:
-    """Whether the article was staged as a document, which readers can open."""
-    return state.layers[StagedArticleLayer.name].format not in ("", SERVING)
 
 
 def version_files(state: ArticleState, version: str) -> Mapping[str, str]:
