@@ -4,12 +4,17 @@ Nothing is run. What is only for a browser to run, scripts and their controls, i
 """
 
 import json
-from typing import ClassVar
+import re
+from typing import Any, ClassVar
 
 from kb_pipeline.errors import UnreadableArticleError
 from kb_pipeline.sources.pandoc import PandocSource
 from kb_pipeline.sources.plain_bytes import text_in
 
+_SCRIPTS = re.compile(r"<(script|style)\b.*?</\1\s*>", re.IGNORECASE | re.DOTALL)
+_TAGS = re.compile(r"<[^>]*>")
+_LETTERS = re.compile(r"[^\W_]")
+_INLINE_PICTURE = "data:image/"
 MOST_BYTES = 200_000_000
 """Of a notebook; its pictures are written as text."""
 
@@ -30,4 +35,20 @@ class NotebookSource(PandocSource):
             ) from exc
         if not isinstance(notebook, dict) or not isinstance(notebook.get("nbformat"), int):
             raise UnreadableArticleError(f"{name} is no notebook: it does not say which nbformat it has")
-        return json.dumps(notebook).encode(), ()
+        return json.dumps(_without_scripts(notebook)).encode(), ()
+
+
+def _without_scripts(part: Any) -> Any:  # noqa: ANN401 - JSON
+    """Leave out the pages that only a script fills, where the same is said in words."""
+    if isinstance(part, list):
+        return [_without_scripts(each) for each in part]
+    if not isinstance(part, dict):
+        return part
+    page = part.get("text/html")
+    if page is not None and "text/plain" in part and not _shows_something("".join(map(str, page))):
+        part = {kind: value for kind, value in part.items() if kind != "text/html"}
+    return {key: _without_scripts(value) for key, value in part.items()}
+
+
+def _shows_something(page: str) -> bool:
+    return _INLINE_PICTURE in page or bool(_LETTERS.search(_TAGS.sub("", _SCRIPTS.sub("", page))))

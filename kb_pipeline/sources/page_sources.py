@@ -1,4 +1,4 @@
-"""The sources of pages, as authors write them: reStructuredText, Org and AsciiDoc, read by pandoc.
+"""The sources of pages, as authors write them: reStructuredText and Org, read by pandoc.
 
 Other files that they take in are not read: a document is one file.
 """
@@ -9,8 +9,11 @@ from typing import ClassVar
 from kb_pipeline.sources.pandoc import PandocSource, not_taken_in
 from kb_pipeline.sources.plain_bytes import text_in
 
+_LABELLED = re.compile(r'<code class="interpreted-text"[^>]*>([^<]+?)\s*&lt;[^<]*?&gt;</code>')
+_SUBSTITUTION = re.compile(r'<a href="##SUBST##[^"]*">([^<]*)</a>')
 
-class _PageSource(PandocSource):
+
+class PageSource(PandocSource):
     """A text. ``takes_in`` matches what names another ``file``, at which pandoc would stop, behind what is ``kept``."""
 
     takes_in: ClassVar[re.Pattern[str] | None] = None
@@ -23,7 +26,7 @@ class _PageSource(PandocSource):
         return self.takes_in.sub(r"\g<kept>", text).encode(), not_taken_in(name, files)
 
 
-class RstSource(_PageSource):
+class RstSource(PageSource):
     """reStructuredText, also that of Sphinx."""
 
     reader: ClassVar[str] = "rst"
@@ -32,17 +35,12 @@ class RstSource(_PageSource):
         r"[ \t]+:(?:file|url):[ \t]+(?P<file>\S[^\n]*)"
     )
 
+    def finish(self, html: str) -> str:
+        """Write what only Sphinx knows as its words: the label of a reference, and the name of a substitution."""
+        return _SUBSTITUTION.sub(r"\1", _LABELLED.sub(r"\1", html))
 
-class OrgSource(_PageSource):
+
+class OrgSource(PageSource):
     """Org, of Emacs."""
 
     reader: ClassVar[str] = "org"
-
-
-class AsciidocSource(_PageSource):
-    """AsciiDoc."""
-
-    reader: ClassVar[str] = "asciidoc"
-    takes_in: ClassVar[re.Pattern[str] | None] = re.compile(
-        r"(?<=\n)(?P<kept>)include::(?P<file>[^\[\n]+)\[.*\][ \t]*(?=\n)"
-    )

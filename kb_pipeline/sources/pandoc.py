@@ -95,14 +95,18 @@ class PandocSource(Source):
         pictures = _Pictures(name, converted.pictures)
         html = _PICTURE.sub(pictures.placed, self.finish(converted.html))
         html = _FORMULA.sub(_formula, html)
+        # hidden from those who hear the description of the picture, which says the same
+        html = html.replace('<figcaption aria-hidden="true">', "<figcaption>")
         html = _BACK.sub("", _NOTE.sub(r'<sup><a href="\1">[\2]</a></sup>', html))
         if self.names_languages:
             html = _CODE.sub(_code, html)
         if title := _TITLE.search(html):
             html = html[: title.end()] + _HEADING_TAG.sub(lambda tag: f"{tag[1]}{int(tag[2]) + 1}", html[title.end() :])
         head, _, body = html.partition("<body>")
+        elsewhere = _not_taken_in(name, converted.warnings)
         if not _LETTERS.search(re.sub(r"<[^>]*>", "", body)) and "<img" not in body:
-            raise EmptyArticleError(f"{name} holds no text and no image")
+            why = "".join(f"; {warning}" for warning in (*warnings, *elsewhere)[:1])
+            raise EmptyArticleError(f"{name} holds no text and no image{why}")
         said: dict[str, list[str]] = {}
         for field, value in _META.findall(head):
             if value.strip():
@@ -113,7 +117,7 @@ class PandocSource(Source):
             html,
             title=" ".join(unescape(named[1]).split()) if named and not self.shows_title else "",
             images=pictures.inside.files,
-            warnings=(*warnings, *pictures.warnings(), *_not_taken_in(name, converted.warnings)),
+            warnings=(*warnings, *pictures.warnings(), *elsewhere),
             facts=None if facts == DocumentFacts() else facts,
         )
 

@@ -74,7 +74,7 @@ FORMATS = (
     Format(
         "asciidoc",
         {".adoc": "text/asciidoc", ".asciidoc": "text/asciidoc"},
-        "kb_pipeline.sources.page_sources:AsciidocSource",
+        "kb_pipeline.sources.asciidoc:AsciidocSource",
     ),
     Format("ipynb", {".ipynb": "application/x-ipynb+json"}, "kb_pipeline.sources.notebook:NotebookSource"),
     Format("mail", {".eml": "message/rfc822"}, "kb_pipeline.sources.mail:MailSource"),
