@@ -12,8 +12,8 @@ _ATTRIBUTE = re.compile(r":(!?)([\w-]+)(!?):(?:\s+(.*))?")
 _USED = re.compile(r"(?<!\\)\{([\w-]+)\}")
 _TAG = re.compile(r"\s*(?://|#)\s*(?:tag|end)::[^\s\[]+\[\]\s*")
 _VERBATIM = re.compile(r"-{4,}|\.{4,}|`{3,}.*|\+{4,}")
-_LONGEST_VALUE = 1_000
-"""Characters of an attribute. Attributes made of others grow beyond all bounds otherwise."""
+_LONGEST_VALUE, _MOST_GROWTH = 1_000, 1_000_000
+"""Characters of an attribute, and those that all their uses may add; those made of others grow beyond all bounds."""
 
 
 class AsciidocSource(PageSource):
@@ -35,6 +35,7 @@ class _Preprocessor:
     def __init__(self) -> None:
         self._values: dict[str, str] = {}
         self._holding: list[bool] = []
+        self._room = _MOST_GROWTH
         self._left_out = 0
         """Conditions around the line that do not hold."""
 
@@ -51,7 +52,7 @@ class _Preprocessor:
                 fence = "" if line == fence else fence or line[:3] * line.startswith("```") or line
                 yield line
             else:
-                line = _USED.sub(lambda used: self._values.get(used[1], used[0]), line)
+                line = self._with_values(line)
                 if attribute := _ATTRIBUTE.fullmatch(line):
                     self._set(*attribute.groups(default=""))
                 yield line
@@ -68,6 +69,11 @@ class _Preprocessor:
             self._left_out += not holds
         elif holds and not self._left_out:
             yield inside
+
+    def _with_values(self, line: str) -> str:
+        written = _USED.sub(lambda used: self._values.get(used[1], used[0]), line) if self._room > 0 else line
+        self._room -= max(0, len(written) - len(line))
+        return written
 
     def _set(self, before: str, name: str, after: str, value: str) -> None:
         if before or after:

@@ -27,7 +27,7 @@ from kb_pipeline.steps.html.decode import to_text
 
 _CID = re.compile(r"""(\ssrc\s*=\s*)(?:"cid:([^"]*)"|'cid:([^']*)'|cid:([^\s>]+))""", re.I)
 _BODY = re.compile(r"<body\b[^>]*>", re.I)
-_ADDRESS = re.compile(r"[\w.+'%=&-]+(@(?:[\w-]+\.)+[A-Za-z]{2,})")
+_ADDRESS = re.compile(r"(\ssrc=\"[^\"]*\")|[\w.+'%=&-]+(@(?:[\w-]+\.)+[A-Za-z]{2,})")
 _NAMED = re.compile(r"(?:^|\n)(?:From|To|Subject|Date|Received|Return-Path|Message-ID|MIME-Version):", re.I)
 _TEXT = re.compile(r"[^\W_]")
 _LOOKED_AT = 20_000
@@ -100,18 +100,18 @@ class MailSource(Source):
         if not _NAMED.search(head.partition("\n\n")[0]):
             raise UnreadableArticleError(f"{name} is no mail: it begins with no sender, subject or date; save it again")
         try:
-            return _read(BytesParser(policy=policy.default).parsebytes(data.lstrip()))
+            return _read(name, BytesParser(policy=policy.default).parsebytes(data.lstrip()))
         except (ValueError, LookupError, TypeError, AttributeError, RecursionError) as exc:  # of email, for odd headers
             reason = " ".join(str(exc).split())[:200]
             raise UnreadableArticleError(f"{name} is damaged ({type(exc).__name__}: {reason}); save it again") from exc
 
 
-def _read(message: EmailMessage) -> Mail:
+def _read(name_of_file: str, message: EmailMessage) -> Mail:
     bodies: dict[str, str] = {}
     attached: list[Attached] = []
     for number, part in enumerate(_parts(message)):
         if number > _MOST_PARTS:
-            raise UnreadableArticleError(f"it has more than {_MOST_PARTS:,} parts")
+            raise UnreadableArticleError(f"{name_of_file} has more than {_MOST_PARTS:,} parts; split it")
         kind, name = part.get_content_type(), part.get_filename() or ""
         is_body = kind in ("text/plain", "text/html") and not name and part.get_content_disposition() != "attachment"
         if kind == "message/rfc822":
@@ -240,4 +240,4 @@ def _shown(header: str) -> str:
 
 
 def _masked(text: str) -> str:
-    return _ADDRESS.sub(r"***\1", text)
+    return _ADDRESS.sub(lambda found: found[1] or f"***{found[2]}", text)  # names of pictures stay

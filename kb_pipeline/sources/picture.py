@@ -6,6 +6,7 @@ import warnings
 from html import escape
 from importlib.metadata import version
 from typing import ClassVar
+from urllib.parse import quote
 
 from PIL import ExifTags, Image
 
@@ -33,13 +34,15 @@ class PictureSource(Source):
                 with Image.open(io.BytesIO(data), formats=_READ) as picture:
                     said, exif = dict(picture.info), picture.getexif()
         except Exception as exc:  # Pillow raises whatever a damaged header leads to
-            kind = kind_of(data) or "no picture, or a damaged one,"
-            raise UnreadableArticleError(f"{article_id}: {name} is {kind} under another name; rename it") from exc
+            kind = kind_of(data)
+            is_other = kind and not kind.endswith(" image")
+            what = f"{kind} under another name; rename it" if is_other else "a damaged picture or none; save it again"
+            raise UnreadableArticleError(f"{article_id}: {name} is {what}") from exc
         named = [said.get(key) for key in _TITLES] + [exif.get(ExifTags.Base.ImageDescription)]
         title = next((_text(value) for value in named if _text(value)), "") or posixpath.splitext(name)[0]
         facts = DocumentFacts(author=_text(exif.get(ExifTags.Base.Artist) or said.get("Author")), created=_date(exif))
         return SourceDocument(
-            f'<html><body><p><img src="{escape(name)}" alt="{escape(title)}"></p></body></html>',
+            f'<html><body><p><img src="{escape(quote(name))}" alt="{escape(title)}"></p></body></html>',
             title=title,
             facts=None if facts == DocumentFacts() else facts,
         )
