@@ -433,10 +433,13 @@ class Settings(SharedSettings):
         "`chromium`, in 60 s and 1,500 MB, with its scripts and without any network.",
     )
     document_seconds: float = Field(
-        300, gt=0, description="Time limit for reading one PDF file, without OCR; only its article fails if exceeded."
+        300,
+        gt=0,
+        description="Time limit for reading one PDF file, without OCR, and for pandoc; "
+        "only its article fails if exceeded.",
     )
     document_memory_mb: PositiveInt = Field(
-        1500, description="Memory limit of the process that reads PDF files, in MB."
+        1500, description="Memory limit of the process that reads PDF files, and of pandoc, in MB."
     )
     document_bytes: PositiveInt = Field(500_000_000, description="Largest page or document that is read, in bytes.")
     document_pages: PositiveInt = Field(5_000, description="Most pages of a PDF file that is read.")

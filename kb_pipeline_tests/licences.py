@@ -218,6 +218,10 @@ by others, but for the files named at the end. It uses these packages, unchanged
 them. The images are Debian's (python:slim), whose packages have theirs in `/usr/share/doc/*/copyright`; kb-pipeline
 adds Chromium (BSD-3-Clause and others) and the DejaVu fonts. What only tests use is not here.
 
+The extra `formats`, which nothing else installs, brings the program pandoc (GPL-2.0-or-later) in the package
+pypandoc-binary (MIT), python-oxmsg (MIT) and olefile (BSD-2-Clause). pandoc runs unchanged, as a process of its own;
+its licence, and where its source is, stand beside it in `pypandoc/files/copyright.pandoc`.
+
 Written by `make licences` from the lock files; a test keeps it true, and refuses what is not allowed. The same as a
 software bill of materials, with versions and hashes: [sbom.cdx.json](sbom.cdx.json).
 

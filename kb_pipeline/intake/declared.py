@@ -19,9 +19,9 @@ from kb_pipeline.errors import IntakeError
 from kb_pipeline.intake.base import Options, Source
 from kb_pipeline.intake.folder import FolderOptions, FolderSource
 from kb_pipeline.intake.git import GitOptions, GitSource
-from kb_pipeline.intake.website.options import WebsiteOptions
 from kb_pipeline.intake.mail import MailOptions, MailSource
 from kb_pipeline.intake.mediawiki import MediaWikiOptions, MediaWikiSource
+from kb_pipeline.intake.website.options import WebsiteOptions
 from kb_pipeline.settings import Settings
 from kb_pipeline.steps.strict_yaml import line_of, strict_yaml
 from kb_pipeline.store.files import write_bytes

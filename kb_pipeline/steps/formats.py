@@ -80,7 +80,10 @@ FORMATS = (
     Format("mail", {".eml": "message/rfc822"}, "kb_pipeline.sources.mail:MailSource"),
     Format("outlook", {".msg": "application/vnd.ms-outlook"}, "kb_pipeline.sources.outlook:OutlookSource"),
     Format(
-        "text", {".txt": "text/plain", ".text": "text/plain"}, "kb_pipeline.sources.plain_text:TextSource", standing="note"
+        "text",
+        {".txt": "text/plain", ".text": "text/plain"},
+        "kb_pipeline.sources.plain_text:TextSource",
+        standing="note",
     ),
     Format(
         "picture",

@@ -147,3 +147,7 @@ def _of_highest_standing(documents: list[str]) -> list[str]:
 def _standing(name: str) -> str:
     found = document_format(name)
     return found.standing if found else ""
+
+
+def _ending(name: str) -> str:
+    return posixpath.splitext(name)[1].lower()

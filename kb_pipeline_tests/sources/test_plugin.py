@@ -16,8 +16,8 @@ from kb_pipeline.store.staging import Staging
 BOOKS = """
 from kb_pipeline.sources import Source, SourceDocument
 class Books(Source):
-    version, endings = "books-1", (".epub",)
-    media_types, part = {".epub": "application/epub+zip"}, "chapter"
+    version, endings = "books-1", (".mobi",)
+    media_types, part = {".mobi": "application/x-mobi"}, "chapter"
     def read(self, article_id, name, data):
         return SourceDocument(f"<p>{data.decode()}</p>")
 class Mute(Books):
@@ -25,7 +25,7 @@ class Mute(Books):
 class Pages(Books):
     endings = (".html",)
 class Loud(Books):
-    endings = (".EPUB",)
+    endings = (".MOBI",)
 """
 
 
@@ -40,25 +40,25 @@ def books(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 
 def test_files_with_its_endings_are_documents(tmp_path: Path) -> None:
-    assert why_not_read("a.epub")
+    assert why_not_read("a.mobi")
     use_sources(["my_books:Books"])
-    assert format_of("A.EPUB") == "my_books:Books"
-    assert main_file(["a.epub", "cover.png"]) == "a.epub"
-    assert source_of(format_of("a.epub")).read("a", "a.epub", b"text").html == "<p>text</p>"
+    assert format_of("A.MOBI") == "my_books:Books"
+    assert main_file(["a.mobi", "cover.png"]) == "a.mobi"
+    assert source_of(format_of("a.mobi")).read("a", "a.mobi", b"text").html == "<p>text</p>"
     (tmp_path / "staging").mkdir()
-    (tmp_path / "staging" / "a.epub").write_bytes(b"text")
-    assert Staging(UPath(tmp_path / "staging")).list_articles().article_ids == ("a.epub",)
+    (tmp_path / "staging" / "a.mobi").write_bytes(b"text")
+    assert Staging(UPath(tmp_path / "staging")).list_articles().article_ids == ("a.mobi",)
 
 
 def test_it_says_how_browsers_and_readers_take_them() -> None:
     use_sources(["my_books:Books"])
-    assert (media_type_of("a.epub"), part_of("a.epub")) == ("application/epub+zip", "chapter")
+    assert (media_type_of("a.mobi"), part_of("a.mobi")) == ("application/x-mobi", "chapter")
 
 
 def test_the_formats_of_other_settings_are_forgotten() -> None:
     use_sources(["my_books:Books"])
     use_sources(())
-    assert format_of("a.epub") == "html"
+    assert format_of("a.mobi") == "html"
 
 
 @pytest.mark.parametrize(
@@ -68,7 +68,7 @@ def test_the_formats_of_other_settings_are_forgotten() -> None:
         ("no.such.module:Class", "cannot be imported"),
         ("my_books:Mute", "has no endings"),
         ("my_books:Pages", "whose ending '.html' is none"),
-        ("my_books:Loud", "whose ending '.EPUB' is none"),
+        ("my_books:Loud", "whose ending '.MOBI' is none"),
         ("kb_pipeline.errors:SettingsError", "is not a subclass of kb_pipeline.sources.base:Source"),
     ],
 )

@@ -82,9 +82,7 @@ def test_a_format_that_is_not_read_is_refused(any_root: UPath) -> None:
         listing.refused
         == scan.refused
         == {
-            "prices.numbers": (
-                "prices.numbers is a Numbers spreadsheet; export it as .xlsx"
-            ),
+            "prices.numbers": ("prices.numbers is a Numbers spreadsheet; export it as .xlsx"),
             "old.doc": "old.doc is an old Word document; save it as .docx",
         }
     )

@@ -117,7 +117,7 @@ def _clean_reference(match: re.Match[str]) -> str:
 
 
 def to_text(raw: bytes) -> str:
-    """Decode a page or a text of whatever encoding: as UTF-8 where that is possible, else as it declares, else by a guess.
+    """Decode a page or a text of whatever encoding: as UTF-8 where possible, else as it declares, else by a guess.
 
     Beautiful Soup decodes what is not UTF-8, and is imported only for that.
     """
