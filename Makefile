@@ -41,6 +41,7 @@ test: ## lint, types, and the tests: unit, contract, integration, browser
 test-all: ## as `make test`, and what is rare and long: before a release
 	@scripts/setup.sh requirements-dev.lock
 	@$(MAKE) --no-print-directory --jobs 2 --output-sync lint-and-types test-tools
+	@scripts/mediawiki.sh
 	$(PYTEST) -n 3 --record-seconds
 
 test-tools:
@@ -48,7 +49,6 @@ test-tools:
 	@scripts/postgres.sh
 	@scripts/node.sh
 	@scripts/compose.sh
-	@scripts/mediawiki.sh
 
 lint-and-types: lint types
 

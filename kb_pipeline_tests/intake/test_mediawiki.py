@@ -22,7 +22,7 @@ from kb_pipeline_tests.mediawiki import Wiki, installed, running_wiki
 
 pytestmark = [
     pytest.mark.skipif(installed() is None, reason="there is no MediaWiki; scripts/mediawiki.sh gets it"),
-    pytest.mark.slow("starts a wiki"),
+    pytest.mark.rare("starts a wiki, which apt must have"),
 ]
 
 
