@@ -104,10 +104,10 @@ def restore_tree(truth: Reading, tree: Element, marks: Marks) -> Losses:
 
     reading, alignment = _align_tree(truth, tree, marks)
     sections, edits = Sections(tree, truth, headings), Edits()
-    found = confirm_markers(truth, reading, alignment, marks, edits)
-    texts = {word: marks.add(marks.files[truth.text(word)]) for word in found.lost}
-    unplaced = LostMarkers(truth, reading, alignment, found.matches).restore(texts, edits)
-    unplaced = place_by_name(truth, reading, found, unplaced, texts, marks, edits)
+    confirmed = confirm_markers(truth, reading, alignment, marks, edits)
+    texts = {word: marks.add(marks.files[truth.text(word)]) for word in confirmed.lost}
+    unplaced = LostMarkers(truth, reading, alignment, confirmed.matches).restore(texts, edits)
+    unplaced = place_by_name(truth, reading, confirmed, unplaced, texts, marks, edits)
     for word in unplaced:
         sections.add_paragraph(word, texts[word])
     unplaced_links = LinkRestorer(truth, reading, alignment, marks.placeholders).restore(sections, edits)
@@ -115,7 +115,7 @@ def restore_tree(truth: Reading, tree: Element, marks: Marks) -> Losses:
     edits.apply()
     return Losses(
         altered_markers=marks.altered,
-        lost_markers=len(found.lost) - len(unplaced),
+        lost_markers=len(confirmed.lost) - len(unplaced),
         unplaced=(
             *(Unplaced(kind="image", name=marks.files[truth.text(n)], section=_section(truth, n)) for n in unplaced),
             *(Unplaced(kind="link", name=name, section=_section(truth, n)) for n, name in unplaced_links),

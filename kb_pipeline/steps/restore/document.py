@@ -130,9 +130,9 @@ def _leave_out(page: Element, words: str) -> None:
         return
     blocks = list(page)
     for block in dict.fromkeys([*blocks[:_EDGE], *blocks[-_EDGE:]]):
-        found = Counter(_keys(text_of(block)))
-        if found and not found - unwanted:
-            unwanted -= found
+        words_of_block = Counter(_keys(text_of(block)))
+        if words_of_block and not words_of_block - unwanted:
+            unwanted -= words_of_block
             page.remove(block)
 
 

@@ -1,4 +1,4 @@
-"""Restore every image where the article shows it, as often as it does: confirm the markers found, reinsert lost ones.
+"""Restore every image where the article shows it, as often as it does: confirm markers, reinsert lost ones.
 
 Not here: recognising what a service made of a marker (``recognise``).
 """
@@ -26,7 +26,7 @@ _OWN_LINE = HEADINGS | {"p", "pre"}
 
 
 @dataclass(frozen=True, slots=True)
-class FoundMarkers:
+class ConfirmedMarkers:
     """``matches``: word numbers in the reading by word numbers in the article. ``lost``: the article's other markers.
 
     ``spare``: markers of the service that stand where the article shows none of these images, with the files they may
@@ -38,7 +38,9 @@ class FoundMarkers:
     spare: Mapping[int, Sequence[str]]
 
 
-def confirm_markers(truth: Reading, reading: Reading, alignment: Alignment, marks: Marks, edits: Edits) -> FoundMarkers:
+def confirm_markers(
+    truth: Reading, reading: Reading, alignment: Alignment, marks: Marks, edits: Edits
+) -> ConfirmedMarkers:
     """Match each marker of the service to one of the article's by the words around; others become text or nothing."""
     files = {number: marks.files[truth.text(number)] for number, word in enumerate(truth.words) if word.is_mark}
     names = {number: marks.names_of(reading.text(number)) for number, word in enumerate(reading.words) if word.is_mark}
@@ -51,13 +53,13 @@ def confirm_markers(truth: Reading, reading: Reading, alignment: Alignment, mark
         _write(reading, number, marks.add(files[place]), edits)
     used = set(matches.values())
     spare = {number: candidates for number, candidates in names.items() if number not in used}
-    return FoundMarkers(matches, [place for place in files if place not in matches], spare)
+    return ConfirmedMarkers(matches, [place for place in files if place not in matches], spare)
 
 
 def place_by_name(
     truth: Reading,
     reading: Reading,
-    found: FoundMarkers,
+    confirmed: ConfirmedMarkers,
     unplaced: Sequence[int],
     texts: Mapping[int, str],
     marks: Marks,
@@ -68,7 +70,7 @@ def place_by_name(
     All other spare markers become text or nothing. Returns the word numbers of images still without a place.
     """
     left = list(unplaced)
-    for number, names in found.spare.items():
+    for number, names in confirmed.spare.items():
         around = _keys_around(reading, number)
         fitting = [n for n in left if names == (marks.files[truth.text(n)],) and around & _keys_around(truth, n)]
         if fitting:

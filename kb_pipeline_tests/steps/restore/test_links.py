@@ -44,6 +44,12 @@ def test_a_link_follows_its_label_to_another_place() -> None:
     assert restored_text(html, f"News:\n\n- {book}\n- {bird}") == f"News:\n\n- [{book}]({book})\n- [{bird}]({bird})"
 
 
+@pytest.mark.parametrize("read", ["See the guide » and go.", "See the guide [»](a.html) and go."])
+def test_a_label_without_words_is_found_behind_the_word_before_it(read: str) -> None:
+    html = "<p>See the guide <a href='a.html'>»</a> and go.</p>"
+    assert restored_text(html, read) == markdown(html)
+
+
 def test_targets_are_those_of_the_page() -> None:
     html = "<p>See <a href='a.html'>the guide</a> and the rest.</p>"
     assert restored_text(html, "See [the guide](https://evil.example) and [the rest](javascript:x).") == (
