@@ -47,12 +47,12 @@ def test_changed_without_a_change_starts_no_run(run: Run, article: Article) -> N
 def test_what_is_passed_over_in_staging_is_said_and_ends_with_1(run: Run, article: Article) -> None:
     folder = article("one", page("One", "Some text."))
     (folder / "two.html").write_text(page("Two", "Other text."))
-    (folder.parent / "notes.txt").write_text("words")
+    (folder.parent / "notes.log").write_text("words")
     said = run("ingest", "--json")
     assert (said.code, said.json["published"]) == (1, 1)
-    assert "notes.txt is plain text; save it as .md" in said.err
+    assert "notes.log is a log; if people ask for what it says, rename it to .txt" in said.err
     assert "one: index.html is the article, and 1 page beside it is not read ('two.html')" in said.err
-    assert said.json["refused"].keys() == run("status", "--json").json["refused"].keys() == {"notes.txt", "one/*.html"}
+    assert said.json["refused"].keys() == run("status", "--json").json["refused"].keys() == {"notes.log", "one/*.html"}
 
 
 def test_an_article_that_is_not_staged_is_refused_before_anything_runs(run: Run, article: Article) -> None:

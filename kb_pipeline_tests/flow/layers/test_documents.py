@@ -15,6 +15,7 @@ from kb_pipeline.upkeep.estimate import estimate
 from kb_pipeline.upkeep.verify import verify
 from kb_pipeline_tests.conftest import Article, Build
 from kb_pipeline_tests.pictures import screenshot
+from kb_pipeline_tests.sources.letters import mail
 from kb_pipeline_tests.sources.pdfs import Sheet, Text, pdf
 from kb_pipeline_tests.sources.word import document, paragraph, picture
 
@@ -63,6 +64,29 @@ def test_a_markdown_file_is_an_article_with_the_images_of_its_folder(
     assert build()["faq"].error is None
     assert load_manifest(Workspace(settings).layout.serving_root / "faq").title == "Questions"
     assert "images/shot.png" in (serving(settings, "faq") / "article.md").read_text()
+
+
+@pytest.mark.slow("builds a whole knowledge base")
+def test_a_loose_picture_is_an_article_of_what_it_shows(settings: Settings, staging: Path, build_here: Build) -> None:
+    stage(staging, {"Refund menu.png": screenshot("Refund this order?")})
+    assert build_here(analyzer="local")["Refund menu.png"].error is None
+    text = (serving(settings, "Refund menu.png") / "article.md").read_text()
+    assert "images/Refund-menu.png" in text or "images/Refund%20menu.png" in text
+    assert "Refund this order" in text
+
+
+@pytest.mark.slow("builds a whole knowledge base")
+def test_a_mail_with_masked_addresses_is_not_offered_itself(
+    settings: Settings, staging: Path, build_here: Build
+) -> None:
+    letter = mail("Press Refund.", subject="Refunds", headers={"From": "Ann <ann@example.com>"})
+    stage(staging / "letter", {"letter.eml": letter})
+    build_here()
+    served = serving(settings, "letter")
+    assert (served / "document" / "letter.eml").read_bytes() == letter
+    build_here(mask_addresses=True)
+    assert load_manifest(Workspace(settings).layout.serving_root / "letter").document is None
+    assert not any(b"ann@" in file.read_bytes() for file in served.rglob("*") if file.is_file())
 
 
 def test_an_unchanged_document_is_not_made_again(settings: Settings, staging: Path, build: Build) -> None:
