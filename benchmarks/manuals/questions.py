@@ -29,7 +29,7 @@ def questions_of(manuals: Mapping[str, Manual]) -> list[EvaluationQuestion]:
     """The questions about all manuals, by their file names."""
     titles = Counter(letters_of(without_number(entry.title)) for manual in manuals.values() for entry in manual.entries)
     defined = Counter(term.casefold() for manual in manuals.values() for term, _ in _definitions(manual))
-    return [
+    asked = (
         question
         for name, manual in manuals.items()
         for question in (
@@ -43,7 +43,8 @@ def questions_of(manuals: Mapping[str, Manual]) -> list[EvaluationQuestion]:
                 _DEFINITIONS,
             ),
         )
-    ]
+    )
+    return list({question.id: question for question in asked}.values())
 
 
 def _chosen(questions: Iterable[EvaluationQuestion], count: int) -> list[EvaluationQuestion]:
