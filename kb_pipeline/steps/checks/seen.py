@@ -38,7 +38,7 @@ _UNSURE = re.compile(
     re.I,
 )
 """Styles that may hide an element: whether they do, only a browser knows."""
-_HIDES = re.compile(r"([^{}]+)\{[^{}]*(?:display\s*:\s*none|visibility\s*:\s*hidden)")
+_HIDES = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden")
 _SIMPLE = re.compile(r"(?:^|,)\s*([.#][a-zA-Z][\w-]*)\s*(?=,|$)")
 _OPENERS = ("aria-controls", "data-target", "data-bs-target", "href", "for", "data-tab", "data-panel")
 _NOTATION = re.compile(r"</?su[bp]>|\[\[IMG:[^\[\]]*+\]\]|\]\([^()\s]*+\)")
@@ -105,7 +105,9 @@ def _opened(body: LexborNode) -> set[str]:
 def _unseen_names(tree: LexborHTMLParser) -> set[str]:
     """The classes and ids that a style sheet in the page hides."""
     sheets = " ".join(style.text() for style in tree.css("style"))
-    return {name for names in _HIDES.findall(sheets) for name in _SIMPLE.findall(names.strip())}
+    rules = (rule.rpartition("{") for rule in sheets.split("}"))
+    hiding = (before.rpartition("{")[2].strip() for before, _, style in rules if _HIDES.search(style))
+    return {name for names in hiding for name in _SIMPLE.findall(names)}
 
 
 def _numbers(body: LexborNode) -> Iterator[tuple[int, str]]:

@@ -98,9 +98,13 @@ class Panels:
 
     def _is_one_seen(self, controls: list[Element]) -> bool:
         """Return whether readers see one of the controls; those that they do not see are never asked for again."""
-        while controls and not self._is_seen(controls[-1]):
-            controls.pop()
-        return bool(controls)
+        while controls:
+            control = controls[-1]
+            if self._is_seen(control):
+                return True
+            if controls and controls[-1] is control:  # asking may have led back here, where elements share a name
+                controls.pop()
+        return False
 
     def _is_seen(self, control: Element) -> bool:
         if control not in self._seen:

@@ -101,3 +101,8 @@ def test_the_time_grows_with_the_page_only() -> None:
         seen_is_published(article("\n\n".join(sentences)), read_seen(page, {}))
 
     assert grows_in_proportion(check, 2_000)
+
+
+@pytest.mark.parametrize("sheet", ["a", "a{", "a{display", ".a "])
+def test_the_time_grows_with_the_style_sheet_only(sheet: str) -> None:
+    assert grows_in_proportion(lambda size: read_seen(f"<style>{sheet * size}</style><p>Words", {}), 20_000)

@@ -314,6 +314,12 @@ def test_what_no_click_opens_is_none(panel: str) -> None:
     assert "GONE" not in markdown(page(panel))
 
 
+def test_a_control_in_one_of_several_boxes_of_the_same_name_opens_none() -> None:
+    assert (
+        markdown("<p>Words<div id=a hidden>GONE</div><div id=a hidden><button aria-controls=a>Open</button>") == "Words"
+    )
+
+
 def test_an_article_for_browsers_without_scripts_is_read_where_there_is_no_other() -> None:
     for_them = "<noscript><h1>T</h1><p>Words of it</p></noscript>"
     assert markdown(f"<header><a href=/>Home</a></header><div id=app></div>{for_them}") == "# T\n\nWords of it"
