@@ -293,6 +293,17 @@ class Unplaced(Record):
     section: str = ""
 
 
+class LeftOut(Record):
+    """A text of a page that its conversion left out on purpose, and what told that it is no text of the article.
+
+    That is the name or role of its box (``name``), that it holds mostly links (``links``), its words (``words``), or
+    the model of main content (``model``).
+    """
+
+    text: str
+    why: Literal["name", "links", "words", "model"]
+
+
 class ConvertedArticle(Record):
     """An article as markdown, with an ``[[IMG:<file>]]`` marker in the place of each content image.
 
@@ -316,6 +327,8 @@ class ConvertedArticle(Record):
     unplaced: tuple[Unplaced, ...] = Field(default=(), exclude_if=not_)
     """Images and links at the end of their section, because their place is unknown."""
     warnings: tuple[str, ...] = ()
+    left_out: tuple[LeftOut, ...] = Field(default=(), exclude=True)
+    """Only for the checks of the run that converted it: it is not kept."""
     converter: str
     pages: tuple[PageInfo, ...] = Field(default=(), exclude_if=not_)
     ocr_lines: str = Field(default="", exclude_if=not_)

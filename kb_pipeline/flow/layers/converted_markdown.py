@@ -23,6 +23,7 @@ from kb_pipeline.records import (
     DocumentFacts,
     ImageInfo,
     ImageReference,
+    LeftOut,
     PageInfo,
     PageLines,
     Record,
@@ -209,12 +210,15 @@ class ConvertedMarkdownLayer(Layer):
         paid = self._paid(article_id, made_from)
         if not paid:
             with timed_use(self.backend()), keeping(self._answers(article_id)) as answers:
-                paid = PaidConversion(made_from=made_from, converted=convert(), answers=answers)
+                converted = convert()
+            paid = PaidConversion(
+                made_from=made_from, converted=converted, answers=answers, left_out=converted.left_out
+            )
         kept = kept_conversion(self.layout, article_id)
         if kept.read().value != paid:
             kept.write(paid.model_dump_json().encode(), durable=True)
             previewed_conversion(self.layout, article_id, made_from).remove()
-        return paid.converted
+        return paid.converted.model_copy(update={"left_out": paid.left_out})
 
     def is_paid(self, article_id: str, inputs: Mapping[str, str]) -> bool:
         """Whether a service was paid already for the conversion of these inputs, for the article or a preview."""
@@ -298,6 +302,7 @@ class PaidConversion(Record):
     made_from: str
     converted: ConvertedArticle
     answers: Mapping[str, tuple[str, ...]] = {}
+    left_out: tuple[LeftOut, ...] = ()
 
 
 def kept_conversion(layout: Layout, article_id: str) -> DurableRecord[PaidConversion]:

@@ -15,11 +15,12 @@ from urllib.parse import unquote
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
-from kb_pipeline.records import CheckResult, ConvertedArticle, ImageInfo
+from kb_pipeline.records import CheckResult, ConvertedArticle, ImageInfo, LeftOut
 from kb_pipeline.steps.checks.specs import named, outcome
 
 _NOT_SEEN = (
     "script, style, template, noscript, iframe, object, video, audio, canvas, svg > *:not(title), math, datalist, "
+    "progress, meter, dialog:not([open]), pre button, "
     "nav, footer, [role=navigation], [role=banner], [role=contentinfo], [role=search], [aria-hidden=true], "
     "input[type=hidden], input[type=search], .headerlink"
 )
@@ -31,7 +32,12 @@ _BLOCKS = frozenset(
 _OWN_TEXT = frozenset({"option", "select", "textarea", "title"})
 _FIELDS = frozenset({"text", "number", "button", "submit", "email", "url"})
 _ICONS = frozenset({"span", "i", "svg"})
+_LABELS = frozenset({"button", "label"})
+_HEADINGS = frozenset({"h1", "h2", "h3", "h4", "h5", "h6"})
+_OPENS = frozenset({"aria-controls", "aria-expanded"})
 _WORD = re.compile(r"\w+")
+_INTEGER = re.compile(r"\s*[+-]?[0-9]{1,8}\s*")
+_STATEMENT = re.compile(r"[^\W\d_]{2}\W*[.!。！]\W*(?:\s|$)")
 _UNSURE = re.compile(
     r"display\s*:\s*none|visibility|opacity|clip|text-indent\s*:\s*-|transform|color\s*:|(?:left|top|right)\s*:\s*-\d"
     r"|font-size\s*:\s*[01]?(?:\.\d+)?(?:px|pt|em|rem|%|;|$)|(?:max-)?(?:height|width)\s*:\s*[01](?:px|;|$)",
@@ -41,7 +47,9 @@ _UNSURE = re.compile(
 _HIDES = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden")
 _SIMPLE = re.compile(r"(?:^|,)\s*([.#][a-zA-Z][\w-]*)\s*(?=,|$)")
 _OPENERS = ("aria-controls", "data-target", "data-bs-target", "href", "for", "data-tab", "data-panel")
-_NOTATION = re.compile(r"</?su[bp]>|\[\[IMG:[^\[\]]*+\]\]|\]\([^()\s]*+\)")
+_NOTATION = re.compile(r"</?su[bp]>|\[\[IMG:[^\[\]]*+\]\]|\]\([^()\s]*+\)|\\(?=[^\w\s]|_)")
+_LINE_BREAK = "<br>"
+"""In the markdown, and in what a page says of HTML."""
 _SENTENCE = 5
 """Words of a block that says where the published part of the page begins and ends."""
 _FEWEST = 3
@@ -55,12 +63,16 @@ _ICON = 64
 
 
 class _Block(NamedTuple):
-    """The words of a block as its readers see them; of a row of a table if an icon says something in it."""
+    """The words of a block as its readers see them; of a row of a table if an icon says something in it.
+
+    A block of buttons only is a tool of the page, if it is not published.
+    """
 
     words: tuple[str, ...]
     linked: int = 0
     is_main: bool = False
     number: str = ""
+    is_tool: bool = False
     is_row: bool = False
 
 
@@ -83,6 +95,10 @@ def read_seen(html: str, images: Mapping[str, ImageInfo]) -> SeenPage:
     if body is None:
         return SeenPage()
     opened, unseen = _opened(body), _unseen_names(tree)
+    for form in body.css("form[action], form[role=search]"):
+        if form.css_first("h1, h2, h3, h4, h5, h6") is None:  # else it may be the frame of a whole page
+            for control in form.css("button, input, select, textarea"):
+                control.decompose()
     for node in body.css("noscript"):
         if node.css_first("img") and not node.text().strip():
             node.unwrap()
@@ -91,7 +107,8 @@ def read_seen(html: str, images: Mapping[str, ImageInfo]) -> SeenPage:
     for node in body.css(", ".join(["[hidden]", "[style]", *sorted(unseen)])):
         style = node.attributes.get("style")
         is_hidden = "hidden" in node.attributes or style is None or _UNSURE.search(style)
-        is_opened = node.attributes.get("role") == "tabpanel" or (node.attributes.get("id") or "") in opened
+        is_named = node.attributes.get("role") == "tabpanel" or (node.attributes.get("id") or "") in opened
+        is_opened = is_named or _follows_opener(node)
         if is_hidden and node.tag != "body" and not is_opened:
             node.decompose()
     return _Reader(images, dict(_numbers(body))).read(body)
@@ -100,6 +117,14 @@ def read_seen(html: str, images: Mapping[str, ImageInfo]) -> SeenPage:
 def _opened(body: LexborNode) -> set[str]:
     values = (node.attributes.get(name) or "" for name in _OPENERS for node in body.css(f"[{name}]"))
     return {value.lstrip("#.") for value in values if value[:1] not in ("", "/") and "." not in value[1:]}
+
+
+def _follows_opener(node: LexborNode) -> bool:
+    """Whether what stands before an element says of itself that it opens something."""
+    before = node.prev
+    while before is not None and before.is_text_node:
+        before = before.prev
+    return before is not None and before.css_first("[aria-expanded]") is not None
 
 
 def _unseen_names(tree: LexborHTMLParser) -> set[str]:
@@ -117,22 +142,25 @@ def _numbers(body: LexborNode) -> Iterator[tuple[int, str]]:
         if not ("start" in attributes or "reversed" in attributes or any(value is not None for value in values)):
             continue
         step = -1 if "reversed" in attributes else 1
-        number = _integer(attributes.get("start")) or (len(items) if step < 0 else 1)
+        start = _integer(attributes.get("start"))
+        number = start if start is not None else (len(items) if step < 0 else 1)
         for item, value in zip(items, values, strict=True):
             number = number if value is None else value
-            yield item.mem_id, str(number)
+            if number >= 0:  # markdown has no others
+                yield item.mem_id, str(number)
             number += step
 
 
 def _integer(value: str | None) -> int | None:
-    return int(value) if value and value.strip().isdecimal() and len(value) < 8 else None
+    return int(value) if value and _INTEGER.fullmatch(value) else None
 
 
 class _Place(NamedTuple):
-    """Where a node stands: its block, in a link or not, in the main content or not, and its row and cell."""
+    """Where a node stands: its block, in a link, a button, the main content or not, and its row and cell."""
 
     block: int
     is_linked: bool = False
+    is_button: bool = False
     is_main: bool = False
     row: int = 0
     cell: int = 0
@@ -144,8 +172,10 @@ class _Reader:
     def __init__(self, images: Mapping[str, ImageInfo], numbers: Mapping[int, str]) -> None:
         self._images, self._numbers = images, numbers
         self._places: dict[int, _Place] = {}
-        self._texts: dict[int, list[tuple[str, bool]]] = {}
-        self._mains: set[int] = set()
+        self._texts: dict[tuple[int, int], list[tuple[str, bool]]] = {}
+        self._parts: Counter[int] = Counter()
+        self._mains: set[tuple[int, int]] = set()
+        self._worded: set[tuple[int, int]] = set()
         self._cells: dict[int, dict[int, list[str]]] = {}
         self._icons: dict[int, dict[int, list[str]]] = {}
         self._page = SeenPage()
@@ -156,10 +186,12 @@ class _Reader:
             around = node.parent
             if around is not None and around.mem_id in self._places and node.mem_id != body.mem_id:
                 self._add(node, around, self._places[around.mem_id])
-        for block, parts in self._texts.items():
-            words = _words("".join(text for text, _ in parts))
-            linked = sum(len(_WORD.findall(text)) for text, is_linked in parts if is_linked)
-            self._page.blocks.append(_Block(words, linked, block in self._mains, self._numbers.get(block, "")))
+        for (block, part), texts in self._texts.items():
+            is_tool = (block, part) not in self._worded
+            text = "".join(text for text, _ in texts).replace(_LINE_BREAK, " ")
+            linked = sum(len(_WORD.findall(text)) for text, is_linked in texts if is_linked)
+            number, is_main = "" if part else self._numbers.get(block, ""), (block, part) in self._mains
+            self._page.blocks.append(_Block(_words(text), linked, is_main, number, is_tool))
         for row, icons in self._icons.items():
             cells = self._cells[row]
             if any(not "".join(cells[cell]).strip() for cell in icons):
@@ -173,7 +205,8 @@ class _Reader:
             self._say(f" {text} " if around.tag == "button" else text, around, place)
             return
         tag, value = node.tag or "", node.attributes
-        if tag in _BLOCKS:
+        if tag in _BLOCKS or _is_one_of_labels(node, tag, value):
+            self._parts[place.block] += 1  # what follows is not one run of words with what came before
             place = place._replace(block=node.mem_id)
         if tag == "tr":
             place = place._replace(row=node.mem_id)
@@ -181,7 +214,11 @@ class _Reader:
             place = place._replace(cell=node.mem_id)
             self._cells.setdefault(place.row, {})[place.cell] = []
         is_main = place.is_main or tag in _MAIN or value.get("role") == "main"
+        is_button = tag == "button" or value.get("role") == "button"
+        if is_button and (around.tag in _HEADINGS or not _OPENS.isdisjoint(value)):
+            is_button = False  # it is the label of what it opens
         place = place._replace(is_linked=place.is_linked or tag == "a", is_main=is_main)
+        place = place._replace(is_button=place.is_button or is_button)
         self._places[node.mem_id] = place
         if tag == "img" and (files := _picture(node, self._images)):
             self._page.pictures.append((files, len(self._texts), is_main))
@@ -190,13 +227,33 @@ class _Reader:
         self._say(_said_by(node, tag, value), around, place)
 
     def _say(self, text: str, around: LexborNode, place: _Place) -> None:
-        if not text or around.tag in _OWN_TEXT or (place.block not in self._texts and not text.strip()):
+        part = place.block, self._parts[place.block]
+        if not text or around.tag in _OWN_TEXT or (part not in self._texts and not text.strip()):
             return
-        self._texts.setdefault(place.block, []).append((text, place.is_linked))
+        self._texts.setdefault(part, []).append((text, place.is_linked))
         if place.is_main:
-            self._mains.add(place.block)
+            self._mains.add(part)
+        if text.strip() and not place.is_button:
+            self._worded.add(part)
         if place.cell:
             self._cells[place.row][place.cell].append(text)
+
+
+def _is_one_of_labels(node: LexborNode, tag: str, value: Mapping[str, str | None]) -> bool:
+    """Whether it is one of several labels in a line, which open what stands below each of them."""
+    if tag not in _LABELS and "aria-controls" not in value and value.get("role") not in ("tab", "button"):
+        return False
+    before, after = node.prev, node.next
+    while before is not None and _is_between_labels(before):
+        before = before.prev
+    while after is not None and _is_between_labels(after):
+        after = after.next
+    beside = [each for each in (before, after) if each is not None]
+    return not any(each.is_text_node for each in beside) and any(each.tag == tag for each in beside)
+
+
+def _is_between_labels(node: LexborNode) -> bool:
+    return node.tag == "input" or (bool(node.is_text_node) and not (node.text_content or "").strip())
 
 
 def _words(text: str) -> tuple[str, ...]:
@@ -245,13 +302,16 @@ def _files(value: str | None) -> list[str]:
 
 def seen_is_published(article: ConvertedArticle, page: SeenPage) -> CheckResult:
     """Check that what readers of the page see stands in the markdown."""
-    published = _Published(article.markdown)
+    published, left_out = _Published(article.markdown), _LeftOut(article.left_out)
     blocks = [(block, published.missing_of(block)) for block in page.blocks]
     first, last = _published_part(blocks)
-    lost_words, counted = [], 0
+    lost_words, counted, on_purpose = [], 0, 0
     for place, (block, lost) in enumerate(blocks):
         is_inside = block.is_main or block.is_row or first <= place <= last
         if is_inside and (not lost or _is_said(block, lost)):
+            if lost and left_out.holds(block.words):
+                on_purpose += 1
+                continue
             counted += len(block.words)
             lost_words += [_example(block.words, lost)] if lost else []
     numbers = [
@@ -274,7 +334,10 @@ def seen_is_published(article: ConvertedArticle, page: SeenPage) -> CheckResult:
         "seen_is_published",
         problems,
         "Compare the page as a browser shows it; if something is missing, write that part of the HTML more plainly.",
-        {"words": counted, "places": len(lost_words), "numbers": len(numbers), "pictures": len(pictures)},
+        {
+            **{"words": counted, "places": len(lost_words), "numbers": len(numbers), "pictures": len(pictures)},
+            "left_out_on_purpose": on_purpose,
+        },
     )
 
 
@@ -291,31 +354,60 @@ def _published_part(blocks: Sequence[tuple[_Block, Sequence[int]]]) -> tuple[int
 
 def _is_said(block: _Block, lost: Sequence[int]) -> bool:
     is_whole = len(lost) == len(block.words) and not block.is_row
-    return len(block.words) >= (_FEWEST if is_whole else 1) and block.linked < _MOST_LINKED * len(block.words)
+    fewest = _FEWEST if is_whole else 1
+    return len(block.words) >= fewest and not block.is_tool and block.linked < _MOST_LINKED * len(block.words)
 
 
 def _example(words: Sequence[str], lost: Sequence[int]) -> str:
     return " ".join(words[max(lost[0] - 2, 0) : lost[0] + 4])
 
 
-class _Published:
-    """The words of a markdown text, and its letters and digits in one piece, as words may be glued by markup."""
+def _letters(text: str) -> str:
+    return "".join(filter(str.isalnum, text))
 
-    def __init__(self, markdown: str) -> None:
-        markdown = _NOTATION.sub("", markdown).casefold()
-        self._words = frozenset(_WORD.findall(markdown))
-        self._letters = "".join(filter(str.isalnum, markdown))
+
+class _Letters:
+    """Letters and digits in one piece, as words may be glued by markup."""
+
+    def __init__(self, letters: str) -> None:
+        self._letters = letters
         self._place = 0
 
     def holds(self, words: Sequence[str]) -> bool:
         """Whether the words stand there one after the other; looked for first where the last ones were found."""
-        letters = "".join(filter(str.isalnum, "".join(words)))
+        letters = _letters("".join(words))
         place = self._letters.find(letters, self._place)
         if place < 0:
             place = self._letters.find(letters, 0, self._place + len(letters))
         if place >= 0 and len(words) >= _RUN:
             self._place = place
         return place >= 0
+
+
+class _LeftOut(_Letters):
+    """What the conversion left out on purpose.
+
+    A box that states something is none for its name: also a section of an article may be called so.
+    """
+
+    def __init__(self, left_out: Sequence[LeftOut]) -> None:
+        texts = (each.text for each in left_out if each.why != "name" or not _STATEMENT.search(each.text))
+        super().__init__("\n".join(_letters(text.casefold()) for text in texts))
+
+
+class _Published:
+    """The words of a markdown text."""
+
+    def __init__(self, markdown: str) -> None:
+        markdown = _NOTATION.sub("", markdown.replace(_LINE_BREAK, " ")).casefold()
+        words = _WORD.findall(markdown)
+        self._words = frozenset(words)
+        self._runs = frozenset(zip(*(words[place:] for place in range(_RUN)), strict=False))
+        self._letters = _Letters(_letters(markdown))
+
+    def holds(self, words: Sequence[str]) -> bool:
+        """Whether the words stand there one after the other."""
+        return self._letters.holds(words)
 
     def missing_of(self, block: _Block) -> list[int]:
         """Which words of a block are missing; all of them if no few of them stand there one after the other."""
@@ -324,7 +416,6 @@ class _Published:
             return []
         if block.is_row:
             return [len(words) - 1]
-        runs = [words[place : place + _RUN] for place in range(len(words) - _RUN + 1)]
-        if len(words) > _RUN and not any(map(self.holds, runs)):
+        if len(words) > _RUN and self._runs.isdisjoint(zip(*(words[place:] for place in range(_RUN)), strict=False)):
             return list(range(len(words)))
         return [place for place, word in enumerate(words) if word not in self._words]

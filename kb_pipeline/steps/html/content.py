@@ -4,13 +4,13 @@ This is shared by everything that reads an article's HTML. Each step changes the
 the others; each is in its own module. Not here: markdown (``convert``).
 """
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import NamedTuple
 
 from selectolax.lexbor import LexborHTMLParser
 
 from kb_pipeline.errors import EmptyArticleError
-from kb_pipeline.records import DocumentCounts, ImageInfo
+from kb_pipeline.records import DocumentCounts, ImageInfo, LeftOut
 from kb_pipeline.steps.html.admonitions import quote_admonitions
 from kb_pipeline.steps.html.code import CODE_BLOCKS, LINE_NUMBERS, join_code_lines
 from kb_pipeline.steps.html.controls import show_controls
@@ -45,6 +45,7 @@ class PageContent(NamedTuple):
     placed: PlacedImages
     placeholders: Placeholders
     warnings: tuple[str, ...] = ()
+    left_out: tuple[LeftOut, ...] = ()
 
 
 def find_content(article_id: str, html: bytes, images: Mapping[str, ImageInfo]) -> PageContent:
@@ -58,13 +59,15 @@ def find_content(article_id: str, html: bytes, images: Mapping[str, ImageInfo]) 
     if page is None or not is_filled(page.body):
         raise nothing_in(article_id)
     main = page.body
-    if not (page.is_of_web and keep_main_content(main, page.title, page.purpose)):
+    left_out = keep_main_content(main, page.title, page.purpose) if page.is_of_web else None
+    if left_out is None:
         main = find_main_content(main)
-    remove_page_tools(main)
+    tools = remove_page_tools(main)
     warnings = (*page.warnings, *drop_hidden(main, page.hidden))
     if not is_filled(main):
         raise nothing_in(article_id)
-    return _tidied(main, page.metadata, images, warnings)
+    content = _tidied(main, page.metadata, images, warnings)
+    return content._replace(left_out=(*page.left_out, *(left_out or ()), *tools))
 
 
 def see(page: Element, images: Mapping[str, ImageInfo]) -> list[HiddenText]:
@@ -86,6 +89,7 @@ class Page(NamedTuple):
     is_of_web: bool
     title: str
     purpose: str
+    left_out: Sequence[LeftOut]
     warnings: tuple[str, ...] = ()
 
 
@@ -127,8 +131,8 @@ def _page(html: str, take_out: Callable[[Element], list[HiddenText]], with_noscr
     metadata = read_metadata(page)
     body = visible_body(page)
     keep_pages(body, ())
-    remove_furniture(body)
-    return Page(body, metadata, hidden, is_of_web, title, purpose)
+    left_out = remove_furniture(body)
+    return Page(body, metadata, hidden, is_of_web, title, purpose, left_out)
 
 
 def _words_in(body: Element) -> int:

@@ -57,7 +57,7 @@ def convert_document(
 
 
 def _converted(article_id: str, content: PageContent) -> ConvertedArticle | None:
-    main, metadata, counts, placed, placeholders, warnings = content
+    main, metadata, counts, placed, placeholders, warnings, left_out = content
     code_blocks, links, tables = flatten_tree(main, placeholders)
     references = placed.with_contexts(contexts_of(main, placed.places, placeholders))
     mark_pages(main, placeholders)
@@ -77,6 +77,7 @@ def _converted(article_id: str, content: PageContent) -> ConvertedArticle | None
         decorative_images=placed.decorative,
         lost_images=placed.lost,
         warnings=(*placed.warnings, *warnings),
+        left_out=left_out,
         converter=f"local-{CONVERTER_VERSION}",
     )
 

@@ -14,6 +14,7 @@ from typing import NamedTuple
 import numpy as np
 from lxml import etree
 
+from kb_pipeline.records import LeftOut
 from kb_pipeline.steps.html.dom import HEADINGS, Element, is_block, names, remove
 from kb_pipeline.steps.html.text_blocks import Flags, Numbers, TextBlocks
 
@@ -90,24 +91,25 @@ def chosen(probabilities: Numbers, words: Numbers) -> Flags:
     return np.asarray(likely >= likely[order[best]])
 
 
-def keep_main_content(body: Element, title: str, purpose: str) -> bool:
-    """Remove from the body what is not the main content, in place, and return whether that was done.
+def keep_main_content(body: Element, title: str, purpose: str) -> list[LeftOut] | None:
+    """Remove from the body what is not the main content, in place, and return it.
 
-    It is not if that would be nearly everything, or little: then our own rules decide.
+    That is not done (``None``) if it would be nearly everything, or little: then our own rules decide.
     """
     blocks = TextBlocks(body, title, purpose)
     with_text, words = blocks.with_text, blocks.words()
     if not words.sum():
-        return False
+        return None
     forest = _forest()
     likely = forest.probabilities(blocks.features(forest.name_scores))
     is_kept = chosen(blocks.as_tables(likely, words), words)
     if not _LEAST_KEPT <= (words * is_kept).sum() / words.sum() <= _MOST_KEPT:
-        return False
+        return None
     kept = {blocks.elements[block] for block, keep in zip(with_text, is_kept, strict=True) if keep}
     kept.update(_headings_of(blocks, is_kept))
     _reduce(body, kept, set(blocks.pictures(is_kept)))
-    return True
+    gone = (block for block in with_text if blocks.elements[block] not in kept)
+    return [LeftOut(text=blocks.texts[block], why="model") for block in gone]
 
 
 def _headings_of(blocks: TextBlocks, is_kept: Flags) -> Iterator[Element]:

@@ -4,12 +4,16 @@ That is navigation, page tools, footers and elements without text for readers.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from typing import Literal, TypeAlias
 
 from lxml import etree
 
+from kb_pipeline.records import LeftOut
 from kb_pipeline.steps.html.contents import Contents
-from kb_pipeline.steps.html.dom import BLOCKS, HEADINGS, Element, classes, has_text, is_inside, names, remove, text_of
+from kb_pipeline.steps.html.dom import BLOCKS, HEADINGS, Element, classes, has_text, is_inside, names, text_of
+
+_Why: TypeAlias = Literal["", "name", "links", "words"]
 
 _INVISIBLE = names(
     "script style noscript template svg iframe object embed video audio canvas select button textarea input "
@@ -120,33 +124,49 @@ _CONTENT_TAGS = HEADINGS | names("a body article main thead tbody tfoot tr td th
 """On these elements, such a name does not mean a box with navigation."""
 
 
-def remove_furniture(main: Element) -> None:
-    """Remove everything whose tag, role, class or id means navigation or a page tool, in place."""
+def remove_furniture(main: Element) -> list[LeftOut]:
+    """Remove everything whose tag, role, class or id means navigation or a page tool, in place, and return it."""
     has_title = next(main.iter("h1"), None) is not None
     inside = (element for element in main.iter() if element is not main)
     contents = Contents(main)
-    remove(
+    return _leave_out(
         main,
-        (each for each in inside if _is_furniture(each, contents) or _is_site_header(each, has_title, contents)),
+        ((each, _why_furniture(each, contents) or _why_site_header(each, has_title, contents)) for each in inside),
     )
 
 
-def _is_furniture(element: Element, contents: Contents) -> bool:
+def _leave_out(main: Element, candidates: Iterable[tuple[Element, _Why]]) -> list[LeftOut]:
+    """Remove the elements that there is a reason for."""
+    left_out: list[LeftOut] = []
+    for element, why in candidates:
+        if why:
+            if not is_inside(element, "template"):  # else it is said already
+                left_out.append(LeftOut(text=text_of(element, _MOST_SAID), why=why))
+            element.tag = "template"
+    etree.strip_elements(main, "template", with_tail=False)
+    return left_out
+
+
+def _why_furniture(element: Element, contents: Contents) -> _Why:
     if element.tag in _TAGS or element.get("role") in _ROLES:
-        return True
+        return "name"
     own_classes, identifier = set(classes(element)), (element.get("id") or "").lower()
     if not (own_classes or identifier) or element.tag in _CONTENT_TAGS:
-        return False
+        return ""
     furniture = (own_classes & _CLASSES) | ({identifier} & _IDS)
     if furniture:
-        return not (furniture <= _SUBJECTS and _states_something(element, contents))
+        if furniture <= _SUBJECTS and _states_something(element, contents):
+            return ""
+        if _FOOTER_TEXT.search(contents.text(element, _LONGEST)):
+            return "words"
+        return "links" if _is_mostly_links(element, contents) else "name"
     # The contents directive of docutils has both classes; ``contents`` alone is Doxygen's main content.
     if {"contents", "topic"} <= own_classes:
-        return True
+        return "name"
     if identifier == "title" and element.tag == "p":  # Publican's product logos
-        return True
+        return "name"
     maybe = element.tag in BLOCKS and not _MAYBE.isdisjoint({*own_classes, identifier})
-    return maybe and not contents.has_title(element) and _is_mostly_links(element, contents)
+    return "links" if maybe and not contents.has_title(element) and _is_mostly_links(element, contents) else ""
 
 
 def _states_something(element: Element, contents: Contents) -> bool:
@@ -159,10 +179,11 @@ def _states_something(element: Element, contents: Contents) -> bool:
     return is_long and bool(_STATEMENT.search(text)) and not (_FOOTER_TEXT.search(text) or _QUESTION.match(text))
 
 
-def _is_site_header(header: Element, has_title: bool, contents: Contents) -> bool:
+def _why_site_header(header: Element, has_title: bool, contents: Contents) -> _Why:
     if header.tag != "header" or is_inside(header, "main", "article", "section"):
-        return False
-    return not contents.has_title(header) and (has_title or _is_mostly_links(header, contents))
+        return ""
+    is_header = not contents.has_title(header) and (has_title or _is_mostly_links(header, contents))
+    return "name" if is_header else ""
 
 
 def _is_mostly_links(element: Element, contents: Contents) -> bool:
@@ -187,16 +208,18 @@ _FOOTER_TEXT = re.compile(
 _ARROW = re.compile(r"\s*[»›→▸▶❯⟩>]\s*|\s+/\s+")
 _WORD = re.compile(r"[^\W_]+")
 _LONGEST = 300
+_MOST_SAID = 5_000
+"""Characters of what is left out that are said of it; more is hardly a tool."""
 
 
-def remove_page_tools(main: Element) -> None:
-    """Remove blocks recognised as page tools by their text, in place."""
+def remove_page_tools(main: Element) -> list[LeftOut]:
+    """Remove blocks recognised as page tools by their text, in place, and return them."""
     candidates = list(main.iter("p", "div", "center", "td", "table", "ul", "li", "a", "form"))
     contents = Contents(main)
-    remove(main, (each for each in candidates if _is_page_tool(each, contents)))
+    tools = _leave_out(main, ((each, "words") for each in candidates if _is_page_tool(each, contents)))
     left = Contents(main)
-    remove(main, [block for block in _before_the_title(main) if _is_breadcrumb(block, left)])
-    _remove_page_end(main)
+    crumbs = [block for block in _before_the_title(main) if _is_breadcrumb(block, left)]
+    return [*tools, *_leave_out(main, ((block, "words") for block in crumbs)), *_remove_page_end(main)]
 
 
 def _before_the_title(main: Element) -> Iterator[Element]:
@@ -247,11 +270,11 @@ def _is_plain_navigation(element: Element, text: str, contents: Contents) -> boo
     return len(_WORD.findall(text)) == sum(map(len, links))
 
 
-def _remove_page_end(main: Element) -> None:
+def _remove_page_end(main: Element) -> list[LeftOut]:
     """Remove everything after the last rule of a page if it is a line of links or a copyright notice."""
     rules = list(main.iter("hr"))
     if not rules or not _ends_the_page(rules[-1], main):
-        return
+        return []
     following = list(rules[-1].itersiblings())
     text = " ".join([rules[-1].tail or "", *(text_of(element) for element in following)])
     linked = [text_of(link) for element in following for link in element.iter("a") if link.get("href")]
@@ -261,6 +284,8 @@ def _remove_page_end(main: Element) -> None:
             element.tag = "template"
         rules[-1].tail = None
         etree.strip_elements(main, "template", with_tail=True)
+        return [LeftOut(text=text, why="words")]
+    return []
 
 
 def _ends_the_page(rule: Element, main: Element) -> bool:

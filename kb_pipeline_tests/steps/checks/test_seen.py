@@ -2,7 +2,7 @@
 
 import pytest
 
-from kb_pipeline.records import CheckResult, ConvertedArticle, ImageInfo
+from kb_pipeline.records import CheckResult, ConvertedArticle, ImageInfo, LeftOut
 from kb_pipeline.steps.checks import read_seen, seen_is_published
 from kb_pipeline_tests.growth import grows_in_proportion
 from kb_pipeline_tests.steps.html.pages import convert, image
@@ -73,10 +73,59 @@ def test_what_is_missing_is_named(page: str, markdown: str, missing: str) -> Non
         ("<table><tr><td>Export<td><i title=Yes></i></table>", "| Export | Yes |"),
         ("<img src=thumb.png>", ""),
         ("<img src=elsewhere.png>", ""),
+        ("<ol start=0><li>Press the key.</li></ol>", "0. Press the key."),
+        ("<ol start=-2><li>Press the key.</li></ol>", "- Press the key."),
+        ("<p>Used: <meter value=2>two out of ten</meter></p>", "Used:"),
+        ("<dialog><p>Do you accept all of it?</p></dialog>", ""),
+        ("<pre>make it so<button>Copy</button></pre>", "```\nmake it so\n```"),
+        ("<form action=find><p><select><option>Search the documentation</select><button>Go</button></form>", ""),
+        ("<div><button>More sharing options</button></div>", ""),
+        (
+            "<div><label for=a>On Linux</label><input><label for=b>On Windows</label></div>",
+            "**On Windows**\n\nOn Linux",
+        ),
+        ("<span role=tab>On Linux</span> <span role=tab>On Windows</span>", "**On Windows**\n\nOn Linux"),
+        ("<li>Set ROOT<p>C:/program</p>as in the menu.", "- Set ROOT\n\n  C:/program\n\n  as in the menu."),
+        ("<table><tr><td>REAL<br>DOUBLE<br>FLOAT<br>MORE</table>", "| REAL<br>DOUBLE<br>FLOAT<br>MORE |"),
+        ("<p>The handlers mod_authn_* and so on</p>", "The handlers mod\\_authn\\_\\* and so on"),
     ],
 )
 def test_what_belongs_to_the_site_or_is_published_is_not(page: str, markdown: str) -> None:
     assert checked(f"<main>{page}</main>", markdown).passed, checked(f"<main>{page}</main>", markdown).message
+
+
+LEFT_OUT = [
+    "<div class=toc><p>Table of contents</p><ul><li>One<li>Two</ul></div>",
+    "<div class=page-feedback><p>Was this page helpful?</p><button>Yes</button> <button>No</button></div>",
+    "<div id=footer>Version 2.0<br>Last updated 2026-03-30 09:12:44 UTC</div>",
+    "<div class=navheader><table><tr><th>Chapter 9. Functions and operators<tr><td><a href=a>Prev</a></table></div>",
+    "<div id=quickview><a href=a>How to do it</a><p>None at all.</p><a href=b>What else can be done with it</a></div>",
+    "<p>Did this article answer your question at once?</p>",
+]
+"""Tools of a page, which its conversion leaves out."""
+
+
+@pytest.mark.parametrize("tool", LEFT_OUT)
+def test_what_the_conversion_leaves_out_on_purpose_is_not_lost(tool: str) -> None:
+    page = f"<main><h1>Pumps</h1><p>Press the green key first.</p>{tool}<p>Then it starts to pump water.</p></main>"
+    converted = convert(page)
+    assert seen_is_published(converted, read_seen(page, {})).passed
+    assert not seen_is_published(converted.model_copy(update={"left_out": ()}), read_seen(page, {})).passed
+
+
+def test_a_statement_in_a_box_of_such_a_name_is_lost() -> None:
+    page = (
+        "<main><p>Press the green key first.</p><div class=cookie-notice><p>The cookies of the oven burn.</div></main>"
+    )
+    assert "the cookies of the" in seen_is_published(convert(page), read_seen(page, {})).message
+
+
+def test_what_the_model_of_main_content_leaves_out_is_not_lost() -> None:
+    page = f"<main>{''.join(f'<p>Sentence {number} of it is here.</p>' for number in range(4))}</main>"
+    left_out = LeftOut(text="Sentence 2 of it is here.", why="model")
+    converted = article("\n\n".join(f"Sentence {number} of it is here." for number in (0, 1, 3)))
+    assert not seen_is_published(converted, read_seen(page, {})).passed
+    assert seen_is_published(converted.model_copy(update={"left_out": (left_out,)}), read_seen(page, {})).passed
 
 
 def test_a_picture_that_is_published_is_not_missed_in_another_form() -> None:
