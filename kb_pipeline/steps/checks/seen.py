@@ -34,7 +34,6 @@ _FIELDS = frozenset({"text", "number", "button", "submit", "email", "url"})
 _ICONS = frozenset({"span", "i", "svg"})
 _LABELS = frozenset({"button", "label"})
 _HEADINGS = frozenset({"h1", "h2", "h3", "h4", "h5", "h6"})
-_OPENS = frozenset({"aria-controls", "aria-expanded"})
 _WORD = re.compile(r"\w+")
 _INTEGER = re.compile(r"\s*[+-]?[0-9]{1,8}\s*")
 _STATEMENT = re.compile(r"[^\W\d_]{2}\W*[.!。！]\W*(?:\s|$)")
@@ -48,8 +47,6 @@ _HIDES = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden")
 _SIMPLE = re.compile(r"(?:^|,)\s*([.#][a-zA-Z][\w-]*)\s*(?=,|$)")
 _OPENERS = ("aria-controls", "data-target", "data-bs-target", "href", "for", "data-tab", "data-panel")
 _NOTATION = re.compile(r"</?su[bp]>|\[\[IMG:[^\[\]]*+\]\]|\]\([^()\s]*+\)|\\(?=[^\w\s]|_)")
-_LINE_BREAK = "<br>"
-"""In the markdown, and in what a page says of HTML."""
 _SENTENCE = 5
 """Words of a block that says where the published part of the page begins and ends."""
 _FEWEST = 3
@@ -188,7 +185,7 @@ class _Reader:
                 self._add(node, around, self._places[around.mem_id])
         for (block, part), texts in self._texts.items():
             is_tool = (block, part) not in self._worded
-            text = "".join(text for text, _ in texts).replace(_LINE_BREAK, " ")
+            text = _plain("".join(text for text, _ in texts))
             linked = sum(len(_WORD.findall(text)) for text, is_linked in texts if is_linked)
             number, is_main = "" if part else self._numbers.get(block, ""), (block, part) in self._mains
             self._page.blocks.append(_Block(_words(text), linked, is_main, number, is_tool))
@@ -214,9 +211,7 @@ class _Reader:
             place = place._replace(cell=node.mem_id)
             self._cells.setdefault(place.row, {})[place.cell] = []
         is_main = place.is_main or tag in _MAIN or value.get("role") == "main"
-        is_button = tag == "button" or value.get("role") == "button"
-        if is_button and (around.tag in _HEADINGS or not _OPENS.isdisjoint(value)):
-            is_button = False  # it is the label of what it opens
+        is_button = (tag == "button" or value.get("role") == "button") and around.tag not in _HEADINGS
         place = place._replace(is_linked=place.is_linked or tag == "a", is_main=is_main)
         place = place._replace(is_button=place.is_button or is_button)
         self._places[node.mem_id] = place
@@ -362,6 +357,11 @@ def _example(words: Sequence[str], lost: Sequence[int]) -> str:
     return " ".join(words[max(lost[0] - 2, 0) : lost[0] + 4])
 
 
+def _plain(text: str) -> str:
+    """A text without the notation of markdown; also that of a page, which may say something of such notation."""
+    return _NOTATION.sub("", text.replace("<br>", " "))
+
+
 def _letters(text: str) -> str:
     return "".join(filter(str.isalnum, text))
 
@@ -399,7 +399,7 @@ class _Published:
     """The words of a markdown text."""
 
     def __init__(self, markdown: str) -> None:
-        markdown = _NOTATION.sub("", markdown.replace(_LINE_BREAK, " ")).casefold()
+        markdown = _plain(markdown).casefold()
         words = _WORD.findall(markdown)
         self._words = frozenset(words)
         self._runs = frozenset(zip(*(words[place:] for place in range(_RUN)), strict=False))

@@ -86,6 +86,8 @@ def test_what_is_missing_is_named(page: str, markdown: str, missing: str) -> Non
         ),
         ("<span role=tab>On Linux</span> <span role=tab>On Windows</span>", "**On Windows**\n\nOn Linux"),
         ("<li>Set ROOT<p>C:/program</p>as in the menu.", "- Set ROOT\n\n  C:/program\n\n  as in the menu."),
+        ("<button role=tab aria-controls=all>All methods</button><p>Methods", "Methods"),
+        ("<pre>answer = [](3x0)</pre>", "```\nanswer = [](3x0)\n```"),
         ("<table><tr><td>REAL<br>DOUBLE<br>FLOAT<br>MORE</table>", "| REAL<br>DOUBLE<br>FLOAT<br>MORE |"),
         ("<p>The handlers mod_authn_* and so on</p>", "The handlers mod\\_authn\\_\\* and so on"),
     ],
