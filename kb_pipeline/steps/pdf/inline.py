@@ -5,6 +5,7 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from html import escape
 from itertools import groupby
 
+from kb_pipeline.steps.pdf.dictionary import Dictionary
 from kb_pipeline.steps.pdf.lines import Line
 from kb_pipeline.steps.pdf.model import Link, Style, Word
 
@@ -31,8 +32,11 @@ def words_of(text: str) -> set[str]:
     return set(map(str.lower, _WORD.findall(whole)))
 
 
-def joins(before: str, after: str, words: Collection[str]) -> bool:
-    """Whether the hyphen between two lines goes: the joined word is known, or its parts are none of their own."""
+def joins(before: str, after: str, words: Collection[str], dictionary: Dictionary) -> bool:
+    """Whether the hyphen between two lines goes: the joined word is known, or its parts are none of their own.
+
+    ``words`` are those of the document, which tell it best.
+    """
     head, tail = _LAST_LETTERS.search(before[:-1]), _FIRST_LETTERS.match(after)
     if not head or not tail or not tail[0][0].islower():
         return False
@@ -41,7 +45,9 @@ def joins(before: str, after: str, words: Collection[str]) -> bool:
         return True
     if f"{left}-{right}" in words:
         return False
-    return not (left in words and right in words and len(left) > 2 and len(right) > 2)
+    if left in words and right in words and len(left) > 2 and len(right) > 2:
+        return False
+    return not dictionary.has_parts_only(left, right)
 
 
 Piece = tuple[str, frozenset[str], str]
@@ -74,6 +80,7 @@ class Inline:
 
     def __init__(self, words: Collection[str], fixed_fonts: Collection[str], marks: PageMarks) -> None:
         self._words = words
+        self._dictionary = Dictionary(words)
         self._fixed_fonts = fixed_fonts
         self._marks_of_pages = marks
         self._by_style: dict[int, frozenset[str]] = {}
@@ -126,7 +133,7 @@ class Inline:
             return
         before, before_marks, before_uri = pieces[-1]
         if at_start and before.endswith(("-", "\u2010")) and len(before) > 1 and "code" not in marks:
-            if joins(before, text, self._words):
+            if joins(before, text, self._words, self._dictionary):
                 pieces[-1] = (before[:-1], before_marks, before_uri)
             pieces.extend([*page_piece, (text, marks, uri)])
             return

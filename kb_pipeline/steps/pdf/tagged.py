@@ -12,6 +12,7 @@ from html import escape
 from itertools import groupby, pairwise
 from typing import NamedTuple
 
+from kb_pipeline.steps.pdf.dictionary import Dictionary
 from kb_pipeline.steps.pdf.figures import LONGEST_LABEL
 from kb_pipeline.steps.pdf.inline import joins, words_of
 from kb_pipeline.steps.pdf.model import Box, Page, Style, Word
@@ -130,6 +131,7 @@ class _Writer:
         self._links = {page.number: page.links for page in pages}
         self._edges = {page.number: _right_edge(page) for page in pages}
         self._known = frozenset[str]().union(*(words_of(page.text) for page in pages))
+        self._dictionary = Dictionary(self._known)
         self._words: dict[tuple[int, int], list[Word]] = {}
         self._partly_hidden: set[tuple[int, int]] = set()
         for page in pages:
@@ -433,9 +435,10 @@ class _Writer:
         if begun.glued and not before.picture:
             return
         if ended.soft_hyphen:
-            self.out[-1] = self.out[-1].removesuffix("-")
+            if joins(ended.text, begun.text, self._known, self._dictionary):
+                self.out[-1] = self.out[-1].removesuffix("-")
         elif _is_elsewhere(before, atom) and _BROKEN.search(ended.text):
-            if ended.text.endswith("\u2010") and joins(ended.text, begun.text, self._known):
+            if ended.text.endswith("\u2010") and joins(ended.text, begun.text, self._known, self._dictionary):
                 self.out[-1] = self.out[-1].removesuffix("\u2010")  # which browsers put where they break a word
         elif not (_is_elsewhere(before, atom) and _without_spaces(ended, begun)):
             self.out.append(" ")

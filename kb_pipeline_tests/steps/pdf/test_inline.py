@@ -2,6 +2,7 @@
 
 import pytest
 
+from kb_pipeline.steps.pdf.dictionary import Dictionary
 from kb_pipeline.steps.pdf.inline import clean, joins
 from kb_pipeline.steps.pdf.model import Box, Link, Style, Word
 from kb_pipeline_tests.steps.pdf.sheet_of_paper import WIDE, Paper, html_of
@@ -19,7 +20,33 @@ from kb_pipeline_tests.steps.pdf.sheet_of_paper import WIDE, Paper, html_of
     ],
 )
 def test_the_hyphen_at_the_end_of_a_line_goes_where_it_only_parts_a_word(before, after, known, joined):
-    assert joins(before, after, known) is joined
+    assert joins(before, after, known, Dictionary(known)) is joined
+
+
+ENGLISH = set("overview pump installer directory settings network button press keyboard well-described".split())
+GERMAN = set("übersicht pumpe verzeichnis einstellungen netzwerk knopf drücken tastatur schnittstelle".split())
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "known", "joined"),
+    [
+        ("worst-", "case", ENGLISH, False),
+        ("user-", "defined", ENGLISH, False),
+        ("command-", "line", ENGLISH, False),
+        ("self-", "signed", ENGLISH, False),
+        ("cross-", "platform", ENGLISH, False),
+        ("synchro-", "nization", ENGLISH, True),
+        ("opera-", "tor", ENGLISH, True),
+        ("per-", "formance", ENGLISH, True),
+        ("con-", "figured", ENGLISH, True),
+        ("kuber-", "netes", ENGLISH, True),
+        ("Land-", "rat", GERMAN, True),
+        ("worst-", "case", {"keeps"}, False),
+        ("well-", "known", set(), True),
+    ],
+)
+def test_in_english_a_dictionary_tells_where_the_document_does_not(before, after, known, joined):
+    assert joins(before, after, known, Dictionary(known)) is joined
 
 
 def test_ligatures_and_soft_hyphens():
