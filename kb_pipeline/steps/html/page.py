@@ -113,9 +113,9 @@ _IDS = names(
 )
 _SUBJECTS = names(
     "toc table-of-contents breadcrumb breadcrumbs pagination pager navbar footer feedback helpful share sharing banner "
-    "navigation advertisement newsletter hamburger"
+    "navigation advertisement newsletter hamburger related noprint"
 )
-"""Of these names, those that a section of the main content may have because it is about such a thing."""
+"""Of these names, those that a section of the main content may have: it is about such a thing, or not for paper."""
 _STATEMENT = re.compile(r"\w\W*[.!。！]\W*(?:\s|$)")
 _SHORTEST_STATEMENT = 30
 _MAYBE = names("sidebar sidenav side-bar leftnav rightnav menu nav header summary top path quickview tabs tabs2 tabs3")

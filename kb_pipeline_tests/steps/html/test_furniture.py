@@ -56,7 +56,10 @@ def test_a_box_called_tabs_is_navigation_only_if_it_holds_links() -> None:
     assert markdown("<h1>Title</h1><div class=tabs><a href=a>Main Page</a></div>") == "# Title"
 
 
-@pytest.mark.parametrize("name", ["share", "footer", "breadcrumb", "feedback", "pagination", "toc", "newsletter"])
+@pytest.mark.parametrize(
+    "name",
+    ["share", "footer", "breadcrumb", "feedback", "pagination", "toc", "newsletter", "related", "noprint"],
+)
 @pytest.mark.parametrize(
     "section",
     [
@@ -77,6 +80,9 @@ def test_a_section_of_the_main_content_that_is_about_such_a_thing_stays(section:
         "<div class=footer><p>Copyright 2020 The Makers of Things. All rights reserved.</p></div>",
         "<div class=feedback><p>Was this page helpful to you? Tell us what you think of it.</p></div>",
         "<div class=share>Share this: <a href=a>here</a> <a href=b>there</a></div>",
+        "<div class=related><h2>Related articles</h2><a href=a>How to send a letter to a friend.</a></div>",
+        "<div class=noprint><a href=a>Print</a> <a href=b>Edit</a></div>",
+        "<p class=noprint>Back to top</p>",
         "<div class=toc><ul><li><a href=#a>The first section of it.</a></li></ul></div>",
         "<div class=breadcrumb><a href=/>The help centre</a> / <a href=/a>All of the articles</a></div>",
     ],
