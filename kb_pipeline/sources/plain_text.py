@@ -11,13 +11,12 @@ from importlib.metadata import version
 from itertools import groupby
 from typing import ClassVar
 
-from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
 from kb_pipeline.sources.base import Source, SourceDocument
 from kb_pipeline.sources.plain_bytes import text_in
+from kb_pipeline.steps.markdown_parsers import text_parser
 
-_SIGNS = ["blockquote", "code", "lheading", "list", "newline"]
 _COLUMNS = re.compile(r"\S(?:(?<![.!?:;,]) {2}| {3,}|\t)\s*\S")
 _BOX = re.compile(r"\s*[|+┌├└│╔╠╚║]")
 _UNDERLINE = re.compile(r"\s{0,3}(?:=+|-+)\s*")
@@ -75,7 +74,7 @@ def _width(lines: Sequence[str]) -> int:
 
 
 def _prose(text: str, width: int) -> str:
-    parser = MarkdownIt("zero").enable(_SIGNS)
+    parser = text_parser()
     tokens = parser.parse(text)
     for token in tokens:
         if token.type == "inline":

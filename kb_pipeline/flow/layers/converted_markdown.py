@@ -12,7 +12,7 @@ from typing import ClassVar
 from upath import UPath
 
 from kb_pipeline.analyzers.answers import Answers, is_answered, keeping
-from kb_pipeline.errors import ArticleError, DamagedLayerError, UnreadableArticleError
+from kb_pipeline.errors import ArticleError, DamagedLayerError, EmptyArticleError, UnreadableArticleError
 from kb_pipeline.flow.layers.base import Layer, LayerOutput, Run, read_made
 from kb_pipeline.flow.layers.staged_article import StagedArticleLayer, load_staged
 from kb_pipeline.flow.page_renderer import MOST_BYTES, PageRenderer
@@ -38,7 +38,7 @@ from kb_pipeline.sources import SourceDocument, source_of
 from kb_pipeline.steps.checks import Control, check_conversion, incomplete_pages, read_seen
 from kb_pipeline.steps.fingerprint import fingerprint, sha256
 from kb_pipeline.steps.formats import may_be_picture
-from kb_pipeline.steps.html import decode, shows_nothing
+from kb_pipeline.steps.html import decode
 from kb_pipeline.steps.main_file import format_of
 from kb_pipeline.steps.metadata import FACTS, METADATA_FILE, read_metadata
 from kb_pipeline.steps.serving_contract import MANIFEST_FILE, SERVING, read_serving_article
@@ -108,11 +108,16 @@ class ConvertedMarkdownLayer(Layer):
         if self.workspace.staging.made_elsewhere:
             return self._take_over(article_id, self._read(article_id, files[staged.main]), files)
         main, document, images = self._source(staged)
-        if document is None and self.workspace.renderer and shows_nothing(article_id, main):
-            main = self._rendered(staged, main, self.workspace.renderer)
         doing(f"converting {staged.main}")
-        convert = partial(self._analyzed, staged, main, document, images)
-        converted = self._convert(article_id, convert, fingerprint(self.backend(), inputs))
+        made_from = fingerprint(self.backend(), inputs)
+        try:
+            converted = self._convert(article_id, partial(self._analyzed, staged, main, document, images), made_from)
+        except EmptyArticleError:
+            if document or not self.workspace.renderer or b"<script" not in main.lower():
+                raise
+            main = self._rendered(staged, main, self.workspace.renderer)
+            doing(f"converting {staged.main}")
+            converted = self._convert(article_id, partial(self._analyzed, staged, main, document, images), made_from)
         facts = converted.facts or (document.facts if document else None)
         if METADATA_FILE in files:
             # invalid metadata fails the article: without its access control list everybody could read it

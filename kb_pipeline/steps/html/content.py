@@ -171,20 +171,6 @@ def _tidied(
     return PageContent(main, metadata, counts, placed, placeholders, warnings)
 
 
-def shows_nothing(article_id: str, html: bytes) -> bool:
-    """Return whether a page has scripts, and nothing for readers without them.
-
-    Raises:
-        UnreadableArticleError: the bytes are not HTML, or have too many style rules.
-    """
-    if b"<script" not in html.lower():
-        return False
-    try:
-        return not is_filled(find_content(article_id, html, {}).main)
-    except EmptyArticleError:
-        return True
-
-
 def nothing_in(article_id: str) -> EmptyArticleError:
     """Return the error for a page without an article."""
     return EmptyArticleError(
