@@ -8,8 +8,8 @@ import re
 from kb_pipeline.steps.markdown_parsers import block_parser
 
 _MOST_LINES = 60
-"""Lines above a fence that may belong to its list or quote; more of them would be read again for every fence. Real
-answers have at most a few: a blank line before the next item starts anew."""
+"""Lines above a fence that may belong to its list or quote. All are read again for every fence, so their number bounds
+the time; behind more of them, ticks are shown as ticks. A line at the edge behind a blank one starts anew."""
 _OPENING = re.compile(
     r"(?P<head>(?:[ >]|(?:[-*+]|[0-9]{1,9}[.)])(?= ))*+)(?P<run>`{3,}+|~{3,}+)"
     r"(?P<language>[ \t]*[^\s`|]*)[^`|\n]*\n?\Z"  # some readers of markdown take a line with a bar for a table

@@ -10,9 +10,9 @@ from functools import cache
 from markdown_it import MarkdownIt
 
 _DEEPEST_OF_SERVICE = 100
-"""A service nests markdown in HTML tables; each level costs a few frames of Python's stack."""
+"""markdown-it's own 20 are used up by lists nested ten deep. Not measured."""
 _DEEPEST_SERVED = 1000
-"""Deeper than any article that was published. Of markdown-it's own 20, lists nested ten deep use all."""
+"""So deep that no part of an article goes unseen by its checks, as with markdown-it's own 20."""
 
 
 @cache
