@@ -33,9 +33,9 @@ import pypdfium2
 from lxml import html as lxml_html
 
 from benchmarks.measure import machine
-from kb_pipeline.sources.pdf_file import opened
-from kb_pipeline.sources.pdf_pages import read_pages
-from kb_pipeline.sources.pdf_reading import read
+from kb_pipeline.sources.pdf.file import opened
+from kb_pipeline.sources.pdf.pages import read_pages
+from kb_pipeline.sources.pdf.reading import read
 from kb_pipeline.steps.pdf.layout import layout_html
 from kb_pipeline.steps.pdf.model import Box, Page
 from kb_pipeline.steps.pdf.study import study

@@ -27,7 +27,7 @@ def _ours() -> Convert:
     from benchmarks.converters.ours import with_images
     from kb_pipeline.limited.process import LimitedProcess
     from kb_pipeline.sources import source_of
-    from kb_pipeline.sources.pdf import PdfSource
+    from kb_pipeline.sources.pdf.source import PdfSource
     from kb_pipeline.steps.html import convert_document
     from kb_pipeline.steps.images.probe import probe_image
     from kb_pipeline.steps.main_file import format_of

@@ -1,8 +1,8 @@
 """The set-ups of markdown-it-py, one for each purpose: who wrote the text, and what is wanted of it.
 
 All but that for plain text read CommonMark with tables. They differ in three things: whether raw HTML is HTML or text,
-which links count, and how deep lists and quotes may be nested. A parser keeps nothing between two texts, so each is made
-once and shared. Not here: what is done with the tokens.
+which links count, and how deep lists and quotes may be nested. A parser keeps nothing between two texts, so each is
+made once and shared. Not here: what is done with the tokens.
 """
 
 from functools import cache
@@ -40,7 +40,7 @@ def line_parser() -> MarkdownIt:
 
 @cache
 def text_parser() -> MarkdownIt:
-    """For plain text: its lists, quotes, indented code and underlined headings; no sign inside a line means anything."""
+    """For plain text: lists, quotes, indented code and underlined headings; inside a line, no sign means anything."""
     return MarkdownIt("zero").enable(["blockquote", "code", "lheading", "list", "newline"])
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from kb_pipeline.sources.base import SourceDocument
-from kb_pipeline.sources.pdf import PdfSource
+from kb_pipeline.sources.pdf.source import PdfSource
 from kb_pipeline_tests.cli.conftest import Run
 
 CONTRIBUTION = ("--service", "key-vault", "--description", "Certificates need a restart")

@@ -21,7 +21,9 @@ KINDS: Mapping[str, Callable[[Path], Tree]] = {
 }  # fmt: skip
 
 
-@pytest.fixture(params=[*KINDS, pytest.param("mediawiki", marks=pytest.mark.rare("starts a wiki, which apt must have"))])
+@pytest.fixture(
+    params=[*KINDS, pytest.param("mediawiki", marks=pytest.mark.rare("starts a wiki, which apt must have"))]
+)
 def tree(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Tree]:
     if request.param == "mediawiki":
         with running_wiki(request.getfixturevalue("empty_wiki"), tmp_path / "wiki") as wiki:

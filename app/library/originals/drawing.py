@@ -17,7 +17,7 @@ from PIL import Image, ImageChops
 from app.library.originals.marking import PageText, Quote, Span
 from app.library.originals.page import LONGEST_SIDE, Box, DrawnPage, PageMissingError, PageUnreadableError
 from kb_pipeline.records import PageLine
-from kb_pipeline.sources.pdf_file import load_page
+from kb_pipeline.sources.pdf.file import load_page
 
 _MARK = (255, 236, 150)
 _PADDING = 0.05

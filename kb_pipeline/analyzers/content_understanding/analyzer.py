@@ -28,7 +28,7 @@ from kb_pipeline.errors import ArticleError, ImageError
 from kb_pipeline.records import ConvertedArticle, ImageDescription, ImageInfo
 from kb_pipeline.settings import Settings
 from kb_pipeline.sources import SourceDocument
-from kb_pipeline.sources.pptx import without_hidden_slides
+from kb_pipeline.sources.slides.source import without_hidden_slides
 from kb_pipeline.steps.describe.image_fields import (
     DESCRIPTION,
     FIELDS_VERSION,

@@ -10,7 +10,7 @@ from kb_pipeline.flow.stale import stale_articles
 from kb_pipeline.flow.workspace import Workspace
 from kb_pipeline.search.base import SearchFilter
 from kb_pipeline.settings import Settings
-from kb_pipeline.sources.docx import DocxSource
+from kb_pipeline.sources.docx.source import DocxSource
 from kb_pipeline.upkeep.estimate import estimate
 from kb_pipeline.upkeep.verify import verify
 from kb_pipeline_tests.conftest import Article, Build

@@ -1,0 +1,1 @@
+"""Word: mammoth reads it; what mammoth loses is read from the document beside it."""

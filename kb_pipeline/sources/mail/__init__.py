@@ -1,0 +1,1 @@
+"""Single mails, of any program and of Outlook."""

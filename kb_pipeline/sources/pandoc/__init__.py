@@ -1,0 +1,1 @@
+"""Formats that the program pandoc reads, in a process of its own."""

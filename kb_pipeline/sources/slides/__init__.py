@@ -1,0 +1,1 @@
+"""PowerPoint: python-pptx reads it; each slide is a page."""
