@@ -32,7 +32,7 @@ from app.schema.answers import Clarification
 from app.schema.asking import ABOUT_A_PICTURE
 from app.settings import AppSettings
 from app.tools import AnyTool, open_tools
-from app.tools.base import Equipment
+from app.tools.base import ToolServices
 from app.tools.image_links import ImageLinks, open_image_links
 from app.web import open_web
 from kb_pipeline.asking import NO_OPTIONS, AskOptions
@@ -138,7 +138,7 @@ class AgentService:
             return self.tools
         from app.network.tools import network_tools
 
-        equipment = Equipment(self.retrieval, record_content=self.settings.record_content)
+        equipment = ToolServices(self.retrieval, record_content=self.settings.record_content)
         return {**self.tools, **network_tools(equipment, self.queries, await self.network.open(who))}
 
     def book(self) -> CitationBook:
@@ -186,7 +186,7 @@ def open_service(settings: AppSettings, knowledge_base: Settings) -> AgentServic
     retrieval = Retrieval(workspace, record_content=settings.record_content)
     articles = Articles(workspace.layout, workspace.deferred_titles)
     image_links = open_image_links(settings, workspace.layout)
-    tools = open_tools(Equipment(retrieval, record_content=settings.record_content), settings.tools)
+    tools = open_tools(ToolServices(retrieval, record_content=settings.record_content), settings.tools)
     web = open_web(settings)
     queue = open_queue(knowledge_base)
     conversations = open_conversations(settings, knowledge_base)

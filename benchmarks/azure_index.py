@@ -24,7 +24,7 @@ import numpy as np
 from benchmarks.measure import machine, memory_mb
 from kb_pipeline.records import Chunk
 from kb_pipeline.search.azure.catalog import AzureSearchCatalog
-from kb_pipeline.search.azure.publish import CONCURRENCY, Writer
+from kb_pipeline.search.azure.publish import CONCURRENCY, IndexWriter
 from kb_pipeline.search.azure.service import SearchService
 from kb_pipeline.search.base import IndexEntry
 from kb_pipeline.search.catalog import Generation, index_name
@@ -88,7 +88,7 @@ def _sending(batches: int, share: float) -> dict[str, Any]:
         index = AzureSearchCatalog(settings).open(generation)
         index.publish({"first": _article("first", 1, 64)})
         documents = ({"id": f"k{number}", "article_id": "a", "content": "x"} for number in range(batches * _BATCH))
-        writer = Writer(SearchService(settings), index_name(generation.id))
+        writer = IndexWriter(SearchService(settings), index_name(generation.id))
         started = time.perf_counter()
         writer.send("upload", _grouped(documents, _BATCH))
         seconds = time.perf_counter() - started

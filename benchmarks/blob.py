@@ -22,7 +22,7 @@ from kb_pipeline.settings import Settings
 from kb_pipeline.steps.fingerprint import sha256
 from kb_pipeline.store.azure_retry import BoundedRetry
 from kb_pipeline.store.place import remote_path
-from kb_pipeline.store.serving import ServedFile, put, remove, replacing, shows, tidy
+from kb_pipeline.store.serving import FileToServe, put, remove, replacing, shows, tidy
 from kb_pipeline.store.staging import Staging
 from kb_pipeline_tests.azurite import Azurite, running_azurite
 
@@ -98,7 +98,7 @@ def _swaps(azurite: Azurite) -> list[str]:
     first, second = _version("first"), _version("second")
     hashes = {name: content.sha256 for name, content in second.items()}
 
-    def publish(version: dict[str, ServedFile]) -> None:
+    def publish(version: dict[str, FileToServe]) -> None:
         with replacing([serving / "page"]):
             put(serving / "page", version, last=("article.md", "manifest.json"))
             tidy(serving / "page", lambda name: name not in version)
@@ -117,10 +117,10 @@ def _swaps(azurite: Azurite) -> list[str]:
     ]
 
 
-def _version(name: str) -> dict[str, ServedFile]:
+def _version(name: str) -> dict[str, FileToServe]:
     named = {f"images/{number}.png": bytes(20_000) + str(number).encode() for number in range(10)}
     named |= {"images/9.png": name.encode(), "article.md": name.encode(), "manifest.json": name.encode()}
-    return {path: ServedFile(sha256(data), lambda data=data: data) for path, data in named.items()}  # type: ignore[misc]
+    return {path: FileToServe(sha256(data), lambda data=data: data) for path, data in named.items()}  # type: ignore[misc]
 
 
 def _measured(what: str, do: Callable[[], object]) -> str:

@@ -19,7 +19,7 @@ from datetime import date
 from pathlib import Path
 from typing import Any
 
-from app.answering.base import AnswerEvent, Asked, Planned, Question, Text
+from app.answering.base import AnswerEvent, AskedBack, Planned, Question, TextPart
 from app.answering.extractive.answerer import ExtractiveAnswerer
 from app.answering.planning.answerer import PlannedAnswerer
 from app.callers.principal import Principal
@@ -82,7 +82,7 @@ class Asking:
             async for event in answer:
                 events.append(event)
         self.seconds.append(time.perf_counter() - started)
-        return "".join(event.delta for event in events if isinstance(event, Text)), events, book
+        return "".join(event.delta for event in events if isinstance(event, TextPart)), events, book
 
 
 def unseen() -> tuple[list[Made], list[Known]]:
@@ -114,7 +114,9 @@ async def measure_unseen(retrieval: Retrieval, known: Sequence[Known]) -> tuple[
     for each in known:
         text, events, _ = await asking(each["question"])
         plans = [event.plan.kind for event in events if isinstance(event, Planned)]
-        done = "asked back" if any(isinstance(event, Asked) for event in events) else (plans or ["CONTENT_SEARCH"])[0]
+        done = (
+            "asked back" if any(isinstance(event, AskedBack) for event in events) else (plans or ["CONTENT_SEARCH"])[0]
+        )
         said = next((word for word in text.replace(",", "").split() if word.isdigit()), "0")
         match each["set"]:
             case "kind" | "again":
@@ -194,7 +196,7 @@ async def unclear_references(asking: Asking, known: Sequence[Known], made: Seque
     for each in known:
         meant = each["titles"][0]
         _, events, _ = await asking(each["question"])
-        clarification = next((event.clarification for event in events if isinstance(event, Asked)), None)
+        clarification = next((event.clarification for event in events if isinstance(event, AskedBack)), None)
         titles = [option.title for option in clarification.options] if clarification else []
         asked += bool(titles)
         sized += len(titles) in range(2, 8)
@@ -217,7 +219,7 @@ async def clear_references(asking: Asking, known: Sequence[Known], made: Sequenc
     misses = []
     for each in known:
         text, events, _ = await asking(each["question"])
-        is_asked = any(isinstance(event, Asked) for event in events)
+        is_asked = any(isinstance(event, AskedBack) for event in events)
         is_planned = any(isinstance(event, Planned) for event in events)
         back += is_asked
         planned += is_planned

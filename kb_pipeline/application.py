@@ -14,7 +14,7 @@ from pydantic import BaseModel
 from pydantic_settings import BaseSettings
 
 from kb_pipeline.asking import AskOptions
-from kb_pipeline.evaluation.gaps import Asked
+from kb_pipeline.evaluation.gaps import RecordedQuestions
 from kb_pipeline.evaluation.questions import QuestionSet
 from kb_pipeline.evaluation.records import Evaluation
 from kb_pipeline.plugins import find_opener
@@ -126,7 +126,7 @@ class Application(ABC):
         """
 
     @abstractmethod
-    def asked(self, since: str) -> Asked:
+    def asked(self, since: str) -> RecordedQuestions:
         """What was asked since a time (ISO 8601, UTC) and not answered, and what was cited, without who asked.
 
         Raises:

@@ -8,7 +8,7 @@ from app.library.articles import Articles
 from app.library.retrieval import Retrieval
 from app.settings import AppSettings
 from app.tools import AnyTool, open_tools
-from app.tools.base import Equipment
+from app.tools.base import ToolServices
 
 if TYPE_CHECKING:
     from app.web.lookup import WebLookup
@@ -49,7 +49,7 @@ def _open_answerer(
     from app.model.client import ChatClient
 
     if tools is None:
-        tools = open_tools(Equipment(retrieval, record_content=settings.record_content), settings.tools)
+        tools = open_tools(ToolServices(retrieval, record_content=settings.record_content), settings.tools)
     kind = AgentAnswerer if settings.mode == "agent" else RetrieveFirstAnswerer
     instead = ExtractiveAnswerer(retrieval, articles, "quoted_as_model_is_away", web)
     images = image_reader(retrieval.workspace.layout)

@@ -7,7 +7,7 @@ from functools import cached_property
 
 from agent_framework import Agent, FunctionTool, Message
 
-from app.answering.base import AnswerEvent, Finished, Question, Step, Text
+from app.answering.base import AnswerEvent, Finished, Question, Step, TextPart
 from app.answering.prompts import AGENT_TEMPLATE, ROLE, RULES, fill
 from app.answering.retrieve_first import ModelAnswerer, RetrieveFirstAnswerer, history_of
 from app.answering.search_tool import KnowledgeBaseSearch
@@ -69,16 +69,16 @@ class AgentAnswerer(ModelAnswerer):
                     if isinstance(event, TokenUsage):
                         yield event
                         continue
-                    if isinstance(event, Text) and spoken and not ended:
-                        yield Text(_PARAGRAPH)  # the model wrote text, searched again, and continues
-                    ended = isinstance(event, Text)
+                    if isinstance(event, TextPart) and spoken and not ended:
+                        yield TextPart(_PARAGRAPH)  # the model wrote text, searched again, and continues
+                    ended = isinstance(event, TextPart)
                     spoken = spoken or ended
                     yield event
         except NoAnswerError:
             ended = False
         if not ended:
             if spoken:
-                yield Text(_PARAGRAPH)
+                yield TextPart(_PARAGRAPH)
             async with aclosing(self._without_tools.answer(question, book)) as others:
                 async for other in others:
                     match other:
@@ -90,12 +90,12 @@ class AgentAnswerer(ModelAnswerer):
                             yield other
             return
         if calls.out_of_room:
-            yield Text(OUT_OF_ROOM)
+            yield TextPart(OUT_OF_ROOM)
         yield Finished(calls.usage)
 
     async def _with_tools(
         self, question: Question, book: CitationBook, calls: ModelCalls
-    ) -> AsyncGenerator[Step | Text | TokenUsage, None]:
+    ) -> AsyncGenerator[Step | TextPart | TokenUsage, None]:
         search = KnowledgeBaseSearch(
             self.retrieval, question, book, self.settings.search_rounds, self.web_for(question)
         )
@@ -115,10 +115,10 @@ class AgentAnswerer(ModelAnswerer):
                     yield used
                 for step in search.steps():
                     if text := words.finish():
-                        yield Text(text)
+                        yield TextPart(text)
                     words = ModelText()
                     yield step
                 if search.done and (text := words.feed(piece.text)):
-                    yield Text(text)
+                    yield TextPart(text)
         if search.done and (text := words.finish()):
-            yield Text(text)
+            yield TextPart(text)

@@ -63,7 +63,7 @@ class Searched:
 
 
 @dataclass(frozen=True, slots=True)
-class Text:
+class TextPart:
     """The next part of the answer as the answerer wrote it, not yet checked against its sources.
 
     ``is_quoted``: code wrote it, also in the answer of a model, and cites its passages itself. ``is_folded``: readers
@@ -128,16 +128,16 @@ class ToolEnded:
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class AskedBack:
     """The asker is asked which document is meant, instead of an answer."""
 
     clarification: Clarification
 
 
-Step = Searched | Planned | ItemChanged | ToolStarted | ToolEnded | Asked
+Step = Searched | Planned | ItemChanged | ToolStarted | ToolEnded | AskedBack
 """What happens on the way to an answer."""
 
-AnswerEvent = Step | Text | TokenUsage | Finished
+AnswerEvent = Step | TextPart | TokenUsage | Finished
 """A usage is what the calls of the model have used so far, if its service tells."""
 
 

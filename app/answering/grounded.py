@@ -7,14 +7,14 @@ from contextlib import aclosing, suppress
 
 from app.answering.base import (
     Answerer,
-    Asked,
+    AskedBack,
     Finished,
     ItemChanged,
     Planned,
     Question,
     Searched,
     Step,
-    Text,
+    TextPart,
     ToolEnded,
     ToolStarted,
 )
@@ -75,7 +75,7 @@ class GroundedAnswer:
         self._doubted: list[str] = []
         self._tools: list[ToolUse] = []
 
-    async def events(self) -> AsyncGenerator[Step | Text, None]:
+    async def events(self) -> AsyncGenerator[Step | TextPart, None]:
         """Answer once. Closing the generator cancels what is in progress.
 
         Raises:
@@ -86,14 +86,14 @@ class GroundedAnswer:
         folded: list[str] = []
         async with aclosing(self._as_they_come()) as events:
             async for event in events:
-                if isinstance(event, Text) and self._folded:
+                if isinstance(event, TextPart) and self._folded:
                     folded.append(event.delta)
                 else:
                     yield event
         if folded:
-            yield Text("".join(folded))
+            yield TextPart("".join(folded))
 
-    async def _as_they_come(self) -> AsyncGenerator[Step | Text, None]:
+    async def _as_they_come(self) -> AsyncGenerator[Step | TextPart, None]:
         try:
             async with aclosing(self._of_answerer()) as events:
                 async for event in events:
@@ -157,18 +157,18 @@ class GroundedAnswer:
             tools=tuple(self._tools),
         )
 
-    async def _of_answerer(self) -> AsyncGenerator[Step | Text, None]:
+    async def _of_answerer(self) -> AsyncGenerator[Step | TextPart, None]:
         async with aclosing(self._answerer.answer(self._question, self._book)) as events:
             async for event in events:
                 match event:
-                    case Text():
+                    case TextPart():
                         if piece := await self._checked(event):
                             yield self._said(self._doubt() + piece)
                     case Searched(query, _, is_doubtful):
                         self._is_doubtful = is_doubtful and (self._is_doubtful or not self._searches)
                         self._searches.append(query)
                         yield event
-                    case Asked(clarification):
+                    case AskedBack(clarification):
                         self._clarification = clarification
                         yield event
                         yield self._said(self._asked_back(clarification))
@@ -204,7 +204,7 @@ class GroundedAnswer:
             elif (judge := self._answerer.judge) and (piece := await self._judged(judge, self._voucher.statements)):
                 yield self._said(piece)
 
-    async def _of_other(self, answerer: Answerer) -> AsyncGenerator[Step | Text, None]:
+    async def _of_other(self, answerer: Answerer) -> AsyncGenerator[Step | TextPart, None]:
         """Let the answerer speak that needs no model, because the model cannot be reached."""
         self._voucher, self._grounder = None, self._final_grounder
         self._answerer = answerer
@@ -213,20 +213,20 @@ class GroundedAnswer:
                 if not isinstance(event, Searched) or event.query not in self._searches[:-1]:
                     yield event
 
-    async def _all_the_same(self, answerer: Answerer) -> AsyncGenerator[Text, None]:
+    async def _all_the_same(self, answerer: Answerer) -> AsyncGenerator[TextPart, None]:
         """Quote what the search is sure of, although the model says that nothing answers: a passage may want that."""
         if self._plan or self._question.options.web:
             return
-        said: list[Text] = []
+        said: list[TextPart] = []
         async with aclosing(answerer.answer(self._question, self._book)) as events:
             async for event in events:
                 match event:
-                    case Text():
+                    case TextPart():
                         said.append(event)
-                    case Asked() | Finished(refused=True) | Finished(is_closest=True):
+                    case AskedBack() | Finished(refused=True) | Finished(is_closest=True):
                         return
         self._voucher, self._grounder = None, self._final_grounder
-        for text in (Text(f"\n\n{self._say('model_found_none')}\n\n", is_quoted=True), *said):
+        for text in (TextPart(f"\n\n{self._say('model_found_none')}\n\n", is_quoted=True), *said):
             if piece := await self._checked(text):
                 yield self._said(piece)
         if piece := await self._rest():
@@ -258,7 +258,7 @@ class GroundedAnswer:
             return f"{self._say('none_answers_clearly')}\n\n"
         return ""
 
-    async def _checked(self, text: Text) -> str:
+    async def _checked(self, text: TextPart) -> str:
         before = sum(map(len, self._pieces))
         grounded = self._grounder.feed(text.delta, is_quoted=text.is_quoted)
         if self._voucher is None:
@@ -290,6 +290,6 @@ class GroundedAnswer:
         grounder = Grounder(self._book)
         return grounder.feed(asked_back(clarification), is_quoted=True) + grounder.finish()
 
-    def _said(self, piece: str) -> Text:
+    def _said(self, piece: str) -> TextPart:
         self._pieces.append(piece)
-        return Text(piece)
+        return TextPart(piece)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from agent_framework import ChatMiddleware, Message
 
-from app.answering.base import Answerer, AnswerEvent, Finished, Question, Searched, Text
+from app.answering.base import Answerer, AnswerEvent, Finished, Question, Searched, TextPart
 from app.answering.confidence import evidence_of
 from app.answering.extractive.answerer import ExtractiveAnswerer
 from app.answering.history import FitHistory, passages_content
@@ -134,15 +134,15 @@ class RetrieveFirstAnswerer(ModelAnswerer):
                     yield part
                 elif text := first.feed(part):
                     shown = True
-                    yield Text(text)
+                    yield TextPart(text)
         if searches := first.searches:
             async with aclosing(self._once_more(searches, citations, question, book, calls)) as more:
                 async for event in more:
-                    shown = shown or isinstance(event, Text)
+                    shown = shown or isinstance(event, TextPart)
                     yield event
         elif text := first.finish():
             shown = shown or bool(text.strip())
-            yield Text(text)
+            yield TextPart(text)
         if not shown and first.repeats:  # a passage told it to say nothing else
             async with aclosing(self.instead.answer_from(question, query, hits, book)) as quoted:
                 async for other in quoted:
@@ -152,7 +152,7 @@ class RetrieveFirstAnswerer(ModelAnswerer):
         if not shown:
             raise NoAnswerError(NO_ANSWER)
         if calls.out_of_room:
-            yield Text(OUT_OF_ROOM)
+            yield TextPart(OUT_OF_ROOM)
         yield Finished(calls.usage)
 
     async def _once_more(
@@ -162,7 +162,7 @@ class RetrieveFirstAnswerer(ModelAnswerer):
         question: Question,
         book: CitationBook,
         calls: ModelCalls,
-    ) -> AsyncGenerator[Searched | Text | TokenUsage, None]:
+    ) -> AsyncGenerator[Searched | TextPart | TokenUsage, None]:
         """Search for what the model wants, all together, and call it again with what was found."""
         limits, top = limits_of(question), question.top
         searching = (self.retrieval.search(words, question.who, top=top, filters=limits) for words in searches)
@@ -185,9 +185,9 @@ class RetrieveFirstAnswerer(ModelAnswerer):
                 if isinstance(part, TokenUsage):
                     yield part
                 elif text := without.feed(part):
-                    yield Text(text)
+                    yield TextPart(text)
         if text := without.finish():
-            yield Text(text)
+            yield TextPart(text)
 
     async def _asked(
         self, passages: str, instructions: str, question: Question, book: CitationBook, calls: ModelCalls

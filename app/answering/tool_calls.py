@@ -18,7 +18,7 @@ from app.grounding.citations import CitationBook, facts_of
 from app.model.passages import format_passages, format_result
 from app.schema.passages import Citation
 from app.tools import AnyTool
-from app.tools.base import Outcome, as_value
+from app.tools.base import ToolResult, as_value
 from kb_pipeline.records import SearchHit
 
 _LONG = 300
@@ -65,7 +65,7 @@ class ToolCalls:
             self._search.new_steps.append(Searched(outcome.query, outcome.count))
         return format_passages(self._cited(outcome))
 
-    def _cited(self, outcome: Outcome) -> Sequence[Citation]:
+    def _cited(self, outcome: ToolResult) -> Sequence[Citation]:
         """Return the passages that the model reads. All documents of a list are among them, each in short."""
         if all(hit.chunk.block_type == "document" for hit in outcome.hits) and len(outcome.hits) > 1:
             citations = self._book.add(outcome.hits)

@@ -18,7 +18,7 @@ from typing import Any
 from azure.ai.agentserver.responses import ResponseEventStream
 from azure.ai.agentserver.responses.models import ResponseUsage
 
-from app.answering.base import Asked, ItemChanged, Planned, Searched, Step, Text, ToolEnded, ToolStarted
+from app.answering.base import AskedBack, ItemChanged, Planned, Searched, Step, TextPart, ToolEnded, ToolStarted
 from app.grounding.references import find_references
 from app.grounding.source_style import Placed, SourceStyle
 from app.schema.answers import ChatAnswer, Plan, PlanStatus
@@ -53,9 +53,9 @@ class AnswerEvents:
         self._plan: Plan | None = None
         self._later: list[Step] = []
 
-    def of(self, event: Step | Text) -> Iterator[Event]:
+    def of(self, event: Step | TextPart) -> Iterator[Event]:
         """The events of what has just happened."""
-        if isinstance(event, Text):
+        if isinstance(event, TextPart):
             yield from self._text(event.delta)
         elif self._message is None:
             yield from self._item(event)
@@ -83,7 +83,7 @@ class AnswerEvents:
                 outcome = {"success": False, "error": error} if error else {"success": True, "summary": summary}
                 said = json.dumps(outcome, ensure_ascii=False)
                 yield from self._stream.output_item_function_call_output(call_id, said)
-            case Asked(clarification):
+            case AskedBack(clarification):
                 yield from self._stream.output_item_structured_outputs(
                     {"clarification": clarification.model_dump(mode="json")}
                 )

@@ -9,7 +9,7 @@ from fastapi import APIRouter, Query
 from app.api.gate import TheService, Who
 from app.library.articles import ArticleNotFoundError
 from app.schema.asking import Collection, CollectionKind, CollectionList
-from app.schema.documents import DocumentDetails, DocumentFilters, DocumentItem, DocumentList, DocumentPassage
+from app.schema.documents import DocumentDetails, DocumentItem, DocumentList, DocumentListParameters, DocumentPassage
 from kb_pipeline.records import Chunk, DocumentEntry, DocumentSort, Quoted
 from kb_pipeline.search.base import SearchFilter
 
@@ -25,7 +25,7 @@ router = APIRouter(prefix="/api", tags=["documents"])
 async def documents(
     service: TheService,
     who: Who,
-    filters: Annotated[DocumentFilters, Query()],
+    filters: Annotated[DocumentListParameters, Query()],
 ) -> DocumentList:
     """The documents that the caller may see and that meet the filters. Several values of a filter mean any of them."""
     page = await service.retrieval.documents(
@@ -85,7 +85,7 @@ async def document(article_id: str, service: TheService, who: Who) -> DocumentDe
     )
 
 
-def _limits(filters: DocumentFilters) -> SearchFilter:
+def _limits(filters: DocumentListParameters) -> SearchFilter:
     days = (filters.since.isoformat() if filters.since else "", filters.until.isoformat() if filters.until else "")
     return SearchFilter(
         document_type=filters.type or None,
@@ -97,7 +97,7 @@ def _limits(filters: DocumentFilters) -> SearchFilter:
     )
 
 
-def _is_descending(filters: DocumentFilters) -> bool:
+def _is_descending(filters: DocumentListParameters) -> bool:
     newest_first: tuple[DocumentSort, ...] = ("upload_date",)
     return filters.sort in newest_first if filters.descending is None else filters.descending
 

@@ -15,7 +15,7 @@ from app.api.gate import TheService, Who
 from app.api.glance import Glance
 from app.callers.principal import Principal
 from app.errors import as_answer_error
-from app.schema.health import Health, IndexHealth, StoreHealth
+from app.schema.health import ConversationsHealth, Health, IndexHealth
 from app.schema.network import NetworkHealth
 from app.service import AgentService
 from kb_pipeline.errors import KnowledgeBaseError
@@ -54,7 +54,7 @@ async def health(service: TheService, who: Who, glances: Annotated[Glances, Depe
         glances.index.seen(), glances.conversations.seen(), _network_health(service, who)
     )
     index, last_published_at = seen or (IndexHealth(reachable=False, problem=f"the search index {_HANGS}"), None)
-    conversations = store or StoreHealth(usable=False, problem=f"the store of conversations {_HANGS}")
+    conversations = store or ConversationsHealth(usable=False, problem=f"the store of conversations {_HANGS}")
     return Health(
         status="ok" if index.reachable and conversations.usable else "degraded",
         version=kb_pipeline.__version__,
@@ -76,13 +76,13 @@ async def _network_health(service: AgentService, who: Principal) -> NetworkHealt
         return NetworkHealth(backend=service.network.settings.network)
 
 
-async def _store_health(service: AgentService) -> StoreHealth:
+async def _store_health(service: AgentService) -> ConversationsHealth:
     try:
         await service.conversations.probe()
     except KnowledgeBaseError as exc:
         _log.warning("conversations cannot be used: %s", exc)
-        return StoreHealth(usable=False, problem=str(as_answer_error(exc)))
-    return StoreHealth()
+        return ConversationsHealth(usable=False, problem=str(as_answer_error(exc)))
+    return ConversationsHealth()
 
 
 def _seen(service: AgentService) -> tuple[IndexHealth, str | None]:

@@ -12,7 +12,7 @@ from app.api.event_streams import KEPT_ALIVE, KEPT_ALIVE_SECONDS, EventStream
 from app.api.gate import TheService, Who
 from app.callers.principal import Principal
 from app.network.base import TAKING_PART
-from app.network.running import Run
+from app.network.running import OpenInvestigation
 from app.network.served import NetworkNotFoundError
 from app.schema.network import Agents, AlertRequest, Investigation, InvestigationEvent, InvestigationList
 from app.service import AgentService
@@ -63,12 +63,14 @@ async def events(
     return _streamed(service, await service.investigations.follow(investigation_id, who), who, last_event_id)
 
 
-def _streamed(service: AgentService, run: Run, who: Principal, after: int) -> EventStream:
+def _streamed(service: AgentService, run: OpenInvestigation, who: Principal, after: int) -> EventStream:
     place = {"Location": f"/api/investigations/{run.id}"}
     return EventStream(_events(service, run, who, after), lambda: service.investigations.leave(run), place)
 
 
-async def _events(service: AgentService, run: Run, who: Principal, number: int) -> AsyncGenerator[bytes, None]:
+async def _events(
+    service: AgentService, run: OpenInvestigation, who: Principal, number: int
+) -> AsyncGenerator[bytes, None]:
     """The events after one. They end when the reader may no longer read the scenario, or what they rest on."""
     while not run.is_over or number < len(run.events):
         fresh = await run.after(number, KEPT_ALIVE_SECONDS)

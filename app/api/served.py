@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from fastapi import Request
 from starlette.responses import Response, StreamingResponse
 
-from app.library.served_files import ServedFile
+from app.library.served_files import OpenedFile
 
 _RANGE = re.compile(r"bytes=(\d{0,18})-(\d{0,18})")
 PRIVATE = {
@@ -25,7 +25,7 @@ def is_known(request: Request, etag: str) -> bool:
     return "*" in tags or etag in tags
 
 
-def file_response(request: Request, opened: ServedFile, added: Mapping[str, str] | None = None) -> Response:
+def file_response(request: Request, opened: OpenedFile, added: Mapping[str, str] | None = None) -> Response:
     """The file, the part of it that the request asks for, or that the client has it already."""
     headers = {**PRIVATE, "Accept-Ranges": "bytes", "ETag": opened.etag, **(added or {})}
     if is_known(request, opened.etag):
@@ -56,7 +56,7 @@ def _part(byte_range: str, size: int) -> range | None:
     return range(int(first), min(size, int(last) + 1 if last else size))
 
 
-def _body(opened: ServedFile, status: int, part: range, headers: dict[str, str], *, head: bool) -> Response:
+def _body(opened: OpenedFile, status: int, part: range, headers: dict[str, str], *, head: bool) -> Response:
     headers["Content-Length"] = str(len(part))
     if head:
         opened.close()

@@ -13,7 +13,7 @@ from app.schema.conversations import AnswerThenAndNow
 from app.settings import AppSettings, load_app_settings
 from kb_pipeline.application import Application, Investigated, Server
 from kb_pipeline.asking import AskOptions
-from kb_pipeline.evaluation.gaps import Asked
+from kb_pipeline.evaluation.gaps import RecordedQuestions
 from kb_pipeline.evaluation.questions import QuestionSet
 from kb_pipeline.evaluation.records import Evaluation
 from kb_pipeline.settings import Settings
@@ -100,14 +100,14 @@ class AgentApplication(Application):
 
         return asyncio.run(evaluate_diagnosis(self.knowledge_base, scenario, at))
 
-    def asked(self, since: str) -> Asked:
+    def asked(self, since: str) -> RecordedQuestions:
         from app.conversations import open_conversations
         from app.conversations.asked import asked_since
         from app.library.articles import Articles
         from app.library.retrieval import Retrieval
         from kb_pipeline.flow.workspace import open_workspace
 
-        async def read() -> Asked:
+        async def read() -> RecordedQuestions:
             workspace = open_workspace(self.knowledge_base)
             articles = Articles(workspace.layout, workspace.deferred_titles)
             store, retrieval = open_conversations(self.settings, self.knowledge_base), Retrieval(workspace)

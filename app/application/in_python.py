@@ -5,7 +5,7 @@ from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from dataclasses import dataclass
 
-from app.answering.base import Message, Step, Text
+from app.answering.base import Message, Step, TextPart
 from app.answering.grounded import GroundedAnswer
 from app.answering.profiles import profile_named
 from app.callers.principal import Principal
@@ -35,7 +35,7 @@ class DocumentsAgent:
         self._profile = profile_named(profile)
         self._sessions: dict[str, list[Turn]] = {}
 
-    async def execute(self, message: str, session: str = "") -> AsyncGenerator[Step | Text | Answered, None]:
+    async def execute(self, message: str, session: str = "") -> AsyncGenerator[Step | TextPart | Answered, None]:
         """Answer a message: steps and text as they come, then :class:`Answered`.
 
         With a ``session``, what was said in it before is known, and a reply to a question that was asked back is

@@ -12,7 +12,7 @@ from rich.live import Live
 from rich.markdown import Markdown
 from rich.markup import escape
 
-from app.answering.base import Message, Searched, Text, ToolStarted
+from app.answering.base import Message, Searched, TextPart, ToolStarted
 from app.answering.grounded import GroundedAnswer
 from app.callers.picture import bytes_in
 from app.grounding.citations import IMAGE_ROUTE
@@ -152,7 +152,7 @@ async def _show(answer: GroundedAnswer, question: str, console: Console, style: 
         async with aclosing(answer.events()) as events:
             async for event in events:
                 match event:
-                    case Text(delta):
+                    case TextPart(delta):
                         text += style.feed(delta) if style else delta
                         live.update(Markdown(text), refresh=console.is_terminal)
                     case Searched(query) if query != question:

@@ -10,13 +10,13 @@ from pathlib import Path
 from app.callers.work_pool import WorkPool
 from app.errors import BadQuestionError
 from kb_pipeline.errors import ImageError, LimitExceededError, WorkerLostError
-from kb_pipeline.limited.process import LimitedProcess, Limits
+from kb_pipeline.limited.process import LimitedProcess, ProcessLimits
 
 FORMATS = ("PNG", "JPEG", "WEBP")
 MOST_KEPT_BYTES = 1_200_000
 """A document of Cosmos DB holds 2 MB, and a picture is four thirds of its size there."""
 
-_LIMITS = Limits(30.0, 1500.0)
+_LIMITS = ProcessLimits(30.0, 1500.0)
 _MOST_WAITING = 7
 _IDLE_SECONDS = 300.0
 _SIDES = (2000, 1536, 1024, 768, 512)

@@ -30,7 +30,7 @@ from app.schema.asking import ChatRequest, CollectionList, Suggestions, picture_
 from app.schema.context import Backlog, KnowledgeContext, Mode
 from app.schema.contributions import Acceptance, ContributionDetails, ContributionList, NewContribution, Rejection
 from app.schema.conversations import Conversation, ConversationList, Feedback, NewTitle, OpenedSource
-from app.schema.documents import DocumentDetails, DocumentFilters, DocumentList
+from app.schema.documents import DocumentDetails, DocumentList, DocumentListParameters
 from app.schema.gaps import KnowledgeGapList
 from app.schema.health import Health, WebStatistics
 from app.schema.models import ModelAddress, ModelChoice, ModelInUse, ModelTrial
@@ -192,9 +192,9 @@ class Client(NetworkClient):
             descending="true" if descending else None,
         )
 
-    def documents(self, filters: DocumentFilters | None = None) -> DocumentList:
+    def documents(self, filters: DocumentListParameters | None = None) -> DocumentList:
         """The documents that meet the filters, the newest first."""
-        asked = (filters or DocumentFilters()).model_dump(mode="json", exclude_defaults=True)
+        asked = (filters or DocumentListParameters()).model_dump(mode="json", exclude_defaults=True)
         return _read(DocumentList, self._request("GET", "/api/documents", params=asked))
 
     def document(self, article_id: str) -> DocumentDetails:

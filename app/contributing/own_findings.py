@@ -1,6 +1,6 @@
 """What the service itself proposes: questions that were refused three times, and readers' comments on answers.
 
-Everything here is done in the thread of :class:`kb_pipeline.contributions.findings.Findings`, after the answer.
+Everything here is done in the thread of :class:`kb_pipeline.contributions.findings.FindingsSender`, after the answer.
 """
 
 from collections import OrderedDict
@@ -10,7 +10,7 @@ from app.callers.principal import Principal
 from app.schema.answers import ChatAnswer
 from app.schema.conversations import Feedback
 from kb_pipeline.contributions.base import ContributionQueue
-from kb_pipeline.contributions.findings import Finding, Findings
+from kb_pipeline.contributions.findings import Finding, FindingsSender
 from kb_pipeline.flow.workspace import Workspace
 
 _REFUSALS = 3
@@ -22,7 +22,7 @@ class OwnFindings:
     """Hands in what answers and ratings show. Its methods return at once and never raise."""
 
     def __init__(self, workspace: Workspace, queue: ContributionQueue) -> None:
-        self.findings = Findings(workspace, queue)
+        self.findings = FindingsSender(workspace, queue)
         self._refused: OrderedDict[str, int] = OrderedDict()
 
     def answered(self, question: str, who: Principal, answer: ChatAnswer) -> None:

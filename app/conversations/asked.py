@@ -9,10 +9,12 @@ from app.conversations.loose_questions import NOBODY
 from app.conversations.use import use_of
 from app.library.articles import Articles
 from app.library.retrieval import Retrieval
-from kb_pipeline.evaluation.gaps import Asked
+from kb_pipeline.evaluation.gaps import RecordedQuestions
 
 
-async def asked_since(since: str, store: ConversationStore, retrieval: Retrieval, articles: Articles) -> Asked:
+async def asked_since(
+    since: str, store: ConversationStore, retrieval: Retrieval, articles: Articles
+) -> RecordedQuestions:
     """What was asked since then (ISO 8601) and is still not answered, what the others cite, and how all were used.
 
     Raises:
@@ -22,4 +24,4 @@ async def asked_since(since: str, store: ConversationStore, retrieval: Retrieval
     turns = await store.turns_since(since)
     remaining = await still_unanswered(unanswered(turns, unnamed), retrieval, articles)
     use = use_of(turns, await store.sources_opened_since(since))
-    return Asked(unanswered=remaining, cited=cited(turns), use=use)
+    return RecordedQuestions(unanswered=remaining, cited=cited(turns), use=use)

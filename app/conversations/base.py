@@ -19,7 +19,7 @@ from app.conversations.entries import (
     Entry,
     Kind,
     Position,
-    Step,
+    ResponseLink,
     StoredEntry,
     damaged_entry,
     entry,
@@ -108,7 +108,7 @@ class ConversationStore(ABC):
             picture=asked_picture(picture),
         )
         question_entry = entry("question", response_id, turn.model_dump(mode="json", exclude={"stale"}))
-        step_entry = entry("step", response_id, Step(previous_response_id).to_json())
+        step_entry = entry("step", response_id, ResponseLink(previous_response_id).to_json())
         await self.append(user_id, conversation_id, [question_entry, step_entry], title=title_of(turn.question))
         if picture:  # apart from the rest, because it is large
             value = {"media_type": picture.media_type, "data": base64.b64encode(picture.data).decode()}

@@ -141,7 +141,7 @@ MOST_ITEMS = 100
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class ResponseLink:
     """Which response a response follows, and the ids of its items; ``final``: these are all of its items."""
 
     previous_response_id: str | None
@@ -162,18 +162,18 @@ class Step:
         return asdict(self)
 
 
-def steps_of(entries: Iterable[Entry]) -> dict[str, Step]:
+def steps_of(entries: Iterable[Entry]) -> dict[str, ResponseLink]:
     """The steps among these entries by response, in their order."""
-    return {key: Step.of(last) for key, last in latest(e for e in entries if e.kind == "step").items()}
+    return {key: ResponseLink.of(last) for key, last in latest(e for e in entries if e.kind == "step").items()}
 
 
-def unsettled(entries: Sequence[Entry], steps: Mapping[str, Step], since: str) -> bool:
+def unsettled(entries: Sequence[Entry], steps: Mapping[str, ResponseLink], since: str) -> bool:
     """Whether a turn has ended since this time whose response is not kept yet."""
     ended = (entry.response_id for entry in entries if entry.kind == "ended" and entry.at > since)
     return any(response_id in steps and not steps[response_id].final for response_id in ended)
 
 
-def responses_of_chain(steps: Mapping[str, Step], response_id: str | None) -> list[str]:
+def responses_of_chain(steps: Mapping[str, ResponseLink], response_id: str | None) -> list[str]:
     """Ids of the responses up to and including one, oldest first, each of which follows the one before it."""
     chain: dict[str, None] = {}
     while response_id is not None and response_id in steps and response_id not in chain:
@@ -182,7 +182,7 @@ def responses_of_chain(steps: Mapping[str, Step], response_id: str | None) -> li
     return [*reversed(chain)]
 
 
-def chain_of(steps: Mapping[str, Step], response_id: str | None) -> list[str]:
+def chain_of(steps: Mapping[str, ResponseLink], response_id: str | None) -> list[str]:
     """Ids of all items up to and including a response, oldest first, along the chain of responses it follows."""
     chain = responses_of_chain(steps, response_id)
     return list(dict.fromkeys(key for each in chain for key in steps[each].items))

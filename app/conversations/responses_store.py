@@ -28,7 +28,18 @@ from azure.ai.agentserver.responses.store import ResponseAlreadyExistsError
 
 from app.callers.principal import LOCAL_USER
 from app.conversations.base import ConversationStore, UnknownConversationError, is_id
-from app.conversations.entries import Json, Step, chain_of, entry, latest, now, page_of, steps_of, title_of, unsettled
+from app.conversations.entries import (
+    Json,
+    ResponseLink,
+    chain_of,
+    entry,
+    latest,
+    now,
+    page_of,
+    steps_of,
+    title_of,
+    unsettled,
+)
 from app.errors import AnswerError, as_answer_error
 from app.schema.answers import ChatAnswer
 from app.schema.asking import picture_path
@@ -311,12 +322,12 @@ class ResponseStore(ResponseProviderProtocol):
         step = (await self._steps(user, conversation_id))[response_id]
         await self._conversations.forget(user, conversation_id, response_id)
         # keep an empty step, so that later responses still follow the earlier ones
-        empty = Step(step.previous_response_id, final=True)
+        empty = ResponseLink(step.previous_response_id, final=True)
         await self._conversations.append(user, conversation_id, [entry("step", response_id, empty.to_json())])
         if conversation.title == title_of(conversation.turns[0].question):
             await self._conversations.rename(user, conversation_id, title_of(remaining[0].question))
 
-    async def _steps(self, user: str, conversation_id: str) -> dict[str, Step]:
+    async def _steps(self, user: str, conversation_id: str) -> dict[str, ResponseLink]:
         """Return the steps of a conversation, once the responses of the turns that have just ended are kept.
 
         The protocol's server announces the end of a stream before it lets us keep the response, and a client may
@@ -361,8 +372,8 @@ class ResponseStore(ResponseProviderProtocol):
             if not final:
                 self._wait(user, response_id, inputs)
             return
-        before, outputs = Step.of(filed.entry), list(response.get("output") or ())
-        step = Step(before.previous_response_id, before.input or _ids(inputs), _ids(outputs), final)
+        before, outputs = ResponseLink.of(filed.entry), list(response.get("output") or ())
+        step = ResponseLink(before.previous_response_id, before.input or _ids(inputs), _ids(outputs), final)
         items = [without_picture(item, response_id) for item in (*inputs, *outputs) if item.get("id")]
         entries = [
             *(entry("item", response_id, item, key=str(item["id"])) for item in items),

@@ -15,7 +15,7 @@ from kb_pipeline.evaluation.diagnosis import GivenDiagnosis, Suspect, diagnosis_
 from kb_pipeline.evaluation.history import load_outcomes, load_run
 from kb_pipeline.evaluation.measures import mean_scores
 from kb_pipeline.evaluation.provenance import code_hash
-from kb_pipeline.evaluation.records import Evaluation, EvaluationRun, Outcome
+from kb_pipeline.evaluation.records import Evaluation, EvaluationRun, QuestionOutcome
 from kb_pipeline.network.incidents import Incident, incidents_of_tickets, read_incidents
 from kb_pipeline.network.knowledge import read_documents
 from kb_pipeline.network.opening import configured_scenario, open_store
@@ -85,7 +85,7 @@ def _run(settings: Settings, folder: ScenarioFolder, version: str, sets: Inciden
     )
 
 
-async def _outcomes(rules: RulesInvestigator, sets: IncidentSets, types: Mapping[str, str]) -> list[Outcome]:
+async def _outcomes(rules: RulesInvestigator, sets: IncidentSets, types: Mapping[str, str]) -> list[QuestionOutcome]:
     """Return the outcomes of all incidents, one after the other. Of tickets, those whose alerts are still there."""
     outcomes = []
     for name, incidents in sets.items():
@@ -114,7 +114,7 @@ async def _diagnosed(rules: RulesInvestigator, case: Case) -> GivenDiagnosis:
     )
 
 
-def _measured(run: EvaluationRun, outcomes: list[Outcome], at: str, seconds: float) -> Evaluation:
+def _measured(run: EvaluationRun, outcomes: list[QuestionOutcome], at: str, seconds: float) -> Evaluation:
     """Return the run with its scores. One with failures gets an id of its own, so that it is measured again.
 
     Raises:

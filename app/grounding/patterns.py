@@ -66,7 +66,7 @@ SPECIAL = re.compile(
 
 
 @dataclass(frozen=True, slots=True)
-class TextSpan:
+class BracketedSpan:
     """A bracketed part of the text: where it ends, and what is between the brackets."""
 
     end: int

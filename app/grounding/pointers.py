@@ -10,7 +10,7 @@ from collections.abc import Callable
 from html import unescape
 
 from app.grounding import patterns
-from app.grounding.patterns import Reading, Replacement, TextSpan
+from app.grounding.patterns import BracketedSpan, Reading, Replacement
 from app.grounding.references import read_square
 from app.grounding.sources import Sources, image_markdown
 
@@ -50,7 +50,7 @@ class Pointers:
             return self._defined_image(name.end, label.inner, name.inner or label.inner)
         return self._defined_image(label.end, label.inner, label.inner)
 
-    def _inline_image(self, text: str, label: TextSpan) -> Reading:
+    def _inline_image(self, text: str, label: BracketedSpan) -> Reading:
         target = patterns.TARGET.match(text, label.end, label.end + patterns.LONGEST_TARGET)
         if target:
             return Replacement(target.end(), self._image_of(label.inner, _without_title(target[1])))
@@ -78,7 +78,7 @@ class Pointers:
         following = text[label.end : label.end + 1]
         return self._inline_link(text, label) if following == "(" else self._defined_link(text, label, following)
 
-    def _inline_link(self, text: str, label: TextSpan) -> Reading:
+    def _inline_link(self, text: str, label: BracketedSpan) -> Reading:
         target = patterns.TARGET.match(text, label.end, label.end + patterns.LONGEST_TARGET)
         if target is None:
             return None
@@ -88,7 +88,7 @@ class Pointers:
             return None  # words in round brackets after words in square brackets
         return Replacement(target.end(), self._link(label.inner, image or written))
 
-    def _defined_link(self, text: str, label: TextSpan, following: str) -> Reading:
+    def _defined_link(self, text: str, label: BracketedSpan, following: str) -> Reading:
         if not self._definitions:
             return None
         end, name = label.end, label.inner
@@ -135,10 +135,10 @@ class Pointers:
         return patterns.LEADS_SOMEWHERE.search(target) is not None
 
 
-def read_label(text: str, at: int) -> TextSpan | None:
+def read_label(text: str, at: int) -> BracketedSpan | None:
     """The bracketed text at ``at``, within one line; it may hold one more pair of brackets."""
     label = patterns.LABEL.match(text, at, at + patterns.LONGEST_LABEL)
-    return TextSpan(label.end(), label[0][1:-1]) if label else None
+    return BracketedSpan(label.end(), label[0][1:-1]) if label else None
 
 
 def _without_title(target: str) -> str:

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable, Iterator
 
 from app.callers.principal import Principal
-from app.library.served_files import ServedFile, may_see, open_served
+from app.library.served_files import OpenedFile, may_see, open_served
 from kb_pipeline.errors import KnowledgeBaseError, TransientError
 from kb_pipeline.store.files import for_each
 from kb_pipeline.store.layout import Layout
@@ -17,7 +17,7 @@ class ImageNotFoundError(KnowledgeBaseError):
     """There is no such image that this person may see; it does not say whether the image exists."""
 
 
-def open_image(layout: Layout, article_id: str, image_path: str, who: Principal) -> ServedFile:
+def open_image(layout: Layout, article_id: str, image_path: str, who: Principal) -> OpenedFile:
     """Open an image of a published article by its path there, ``images/<stem>.png``.
 
     Images of older versions can be opened as long as their files exist, because an older generation of the index may

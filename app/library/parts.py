@@ -12,7 +12,7 @@ _BLOCK = re.compile(r"\n\n(?=[^\s])")
 
 
 @dataclass(frozen=True)
-class Part:
+class DocumentPart:
     """Consecutive pages of a document; ``breaks`` are offsets in ``text``."""
 
     text: str
@@ -21,7 +21,7 @@ class Part:
     last_page: int
 
 
-def part_of(text: str, breaks: Sequence[PageBreak], page: int) -> Part:
+def part_of(text: str, breaks: Sequence[PageBreak], page: int) -> DocumentPart:
     """The part of a document with this page; all of it if it is not longer than a part.
 
     A part begins with a whole block, so its first lines may stand on the page before.
@@ -32,7 +32,7 @@ def part_of(text: str, breaks: Sequence[PageBreak], page: int) -> Part:
     start, end = _cut(text, breaks, first), _cut(text, breaks, last + 1)
     within = (each for each in breaks if first <= each.page <= last)
     moved = (each.model_copy(update={"offset": max(0, each.offset - start)}) for each in within)
-    return Part(text[start:end], tuple(each for each in moved if each.offset <= end - start), first, last)
+    return DocumentPart(text[start:end], tuple(each for each in moved if each.offset <= end - start), first, last)
 
 
 def _cut(text: str, breaks: Sequence[PageBreak], page: int) -> int:

@@ -27,7 +27,7 @@ from kb_pipeline.errors import KnowledgeBaseError
 from kb_pipeline.evaluation.answers import ANSWER_MEASURES, GivenAnswer
 from kb_pipeline.evaluation.comparison import TELLING, compare
 from kb_pipeline.evaluation.history import load_outcomes, load_run, load_runs
-from kb_pipeline.evaluation.records import Evaluation, EvaluationRun, Kind, Outcome, Ranked, Score
+from kb_pipeline.evaluation.records import Evaluation, EvaluationRun, Kind, QuestionOutcome, Ranked, Score
 from kb_pipeline.settings import Settings
 
 _FOUND = {
@@ -128,11 +128,11 @@ class _Visibility:
         """Whether the person may see an article."""
         return article_id in self.titles if self.hidden is None else article_id not in self.hidden
 
-    def shows(self, outcome: Outcome) -> bool:
+    def shows(self, outcome: QuestionOutcome) -> bool:
         """Whether the person may see a question."""
         return outcome.article_id is None or self.of(outcome.article_id)
 
-    def question(self, outcome: Outcome, kind: Kind) -> EvaluatedQuestion:
+    def question(self, outcome: QuestionOutcome, kind: Kind) -> EvaluatedQuestion:
         """A question with the part of its outcome that the person may see."""
         passages = tuple(self._passage(ranked, outcome) for ranked in outcome.ranked if self.of(ranked.article_id))
         shared = outcome.model_dump(include=_SHARED_FIELDS)
@@ -141,13 +141,13 @@ class _Visibility:
         missed = tuple(name for name in TELLING[kind] if outcome.values.get(name) == 0)
         return EvaluatedQuestion(**shared, title=title, found=passages, missed=missed, answer=answer)
 
-    def _answer(self, outcome: Outcome) -> EvaluatedAnswer:
+    def _answer(self, outcome: QuestionOutcome) -> EvaluatedAnswer:
         """The answer; without its text unless the person may see all passages that it is based on."""
         given = GivenAnswer.model_validate(outcome.detail)
         based_on = (*(ranked.article_id for ranked in outcome.ranked), *(given.rests_on or ()))
         return _answer(given, whole=given.rests_on is not None and all(map(self.of, based_on)))
 
-    def _passage(self, ranked: Ranked, outcome: Outcome) -> FoundPassage:
+    def _passage(self, ranked: Ranked, outcome: QuestionOutcome) -> FoundPassage:
         return FoundPassage(
             article_id=ranked.article_id,
             chunk_id=ranked.chunk_id,
@@ -156,11 +156,11 @@ class _Visibility:
         )
 
 
-_SHARED_FIELDS = {name for name in EvaluatedQuestion.model_fields if name in Outcome.model_fields}
+_SHARED_FIELDS = {name for name in EvaluatedQuestion.model_fields if name in QuestionOutcome.model_fields}
 """The fields that an outcome and its message have in common."""
 
 
-def _right_articles(outcome: Outcome) -> set[str | None]:
+def _right_articles(outcome: QuestionOutcome) -> set[str | None]:
     """The expected article, and the first article found that also answers the question."""
     articles = list(dict.fromkeys(ranked.article_id for ranked in outcome.ranked))
     return {outcome.article_id, articles[outcome.article_rank - 1] if outcome.article_rank else outcome.article_id}

@@ -31,7 +31,7 @@ _digests: dict[tuple[int, int, int, int], str] = {}
 
 
 @dataclass(frozen=True)
-class ServedFile:
+class OpenedFile:
     """An opened file. Its bytes do not change when the article is published again.
 
     ``etag`` is the SHA-256 of the bytes, as in the manifest, quoted as a strong HTTP validator. Callers that do not
@@ -92,7 +92,7 @@ def _access(folder: UPath, _version: Hashable = None) -> tuple[str, ...]:
 _access_known = lru_cache(maxsize=_KEPT)(_access)
 
 
-def open_served(folder: UPath, path: str, content_type: str, signature: bytes = b"") -> ServedFile:
+def open_served(folder: UPath, path: str, content_type: str, signature: bytes = b"") -> OpenedFile:
     """Open a file of an article's folder.
 
     Raises:
@@ -105,7 +105,7 @@ def open_served(folder: UPath, path: str, content_type: str, signature: bytes = 
     if file.read(len(signature)) != signature:
         file.close()
         raise ValueError(f"{folder / path} is not {content_type}")
-    return ServedFile(f'"{digest}"', size, file, content_type)
+    return OpenedFile(f'"{digest}"', size, file, content_type)
 
 
 def _open_local(folder: Path, path_there: str) -> tuple[FileBytes, str]:

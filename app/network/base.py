@@ -43,7 +43,7 @@ TAKING_PART = (
 
 
 @dataclass(frozen=True)
-class InvestigationEvent:
+class ReportedEvent:
     """One event: ``run_start`` is the first, ``run_complete`` the last, and ``message`` or ``error`` comes once.
 
     ``findings`` and ``citations`` come with the ``message``. They are kept with the investigation, and are no part of
@@ -60,7 +60,7 @@ class Investigator(ABC):
     """Investigates an alert."""
 
     @abstractmethod
-    def investigate(self, alert: str, run_id: str = "") -> AsyncGenerator[InvestigationEvent, None]:
+    def investigate(self, alert: str, run_id: str = "") -> AsyncGenerator[ReportedEvent, None]:
         """Say what broke and why, event by event. ``run_id`` is the one of ``run_start``; without it, a new one.
 
         Whoever closes the generator, or cancels its task, ends the investigation.

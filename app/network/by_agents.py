@@ -33,11 +33,11 @@ from app.model.calls import OUT_OF_ROOM, ModelCalls, ModelText, NoAnswerError, e
 from app.model.client import ChatClient
 from app.model.passages import format_result
 from app.network import prompts
-from app.network.base import InvestigationEvent, Investigator
+from app.network.base import Investigator, ReportedEvent
 from app.network.by_rules import Case, RulesInvestigator, begin, end, findings
 from app.network.grounded_report import ground_report
 from app.network.report import write_report
-from app.network.specialists import CONSULTATION, SPECIALISTS, Consultation, Equipment, Specialist
+from app.network.specialists import CONSULTATION, SPECIALISTS, Consultation, Specialist, SpecialistTools
 from app.settings import AppSettings
 from kb_pipeline.errors import KnowledgeBaseError
 
@@ -101,10 +101,10 @@ class _Run(FunctionMiddleware):
     A specialist that fails becomes a result that says so, and the run goes on.
     """
 
-    def __init__(self, case: Case, equipment: Equipment, settings: AppSettings) -> None:
+    def __init__(self, case: Case, equipment: SpecialistTools, settings: AppSettings) -> None:
         self.case, self.equipment, self.settings = case, equipment, settings
         self.calls = _Calls()
-        self.events: asyncio.Queue[InvestigationEvent | None] = asyncio.Queue()
+        self.events: asyncio.Queue[ReportedEvent | None] = asyncio.Queue()
         self.steps = 0
         self.completed = 0
         self.found: list[tuple[str, str, str]] = []
@@ -114,7 +114,7 @@ class _Run(FunctionMiddleware):
     def tell(self, event: Literal["step_thinking", "step_start", "step_complete"], data: Mapping[str, Any]) -> None:
         """Give the reader an event."""
         self.completed += event == "step_complete"
-        self.events.put_nowait(InvestigationEvent(event, data))
+        self.events.put_nowait(ReportedEvent(event, data))
 
     async def process(self, context: FunctionInvocationContext, call_next: Callable[[], Awaitable[None]]) -> None:
         if self._left <= 0:
@@ -167,7 +167,9 @@ _BY_NAME: Mapping[str, Specialist] = {each.name: each for each in SPECIALISTS}
 class AgentsInvestigator(Investigator):
     """Lets a model investigate. Its connections are its own, and are closed with it."""
 
-    def __init__(self, settings: AppSettings, rules: RulesInvestigator, equipment: Callable[[Case], Equipment]) -> None:
+    def __init__(
+        self, settings: AppSettings, rules: RulesInvestigator, equipment: Callable[[Case], SpecialistTools]
+    ) -> None:
         """``rules`` gather the evidence, and report where the model fails; ``equipment`` is made for their case."""
         self.settings, self.rules, self._equipment = settings, rules, equipment
         self._client = ChatClient(settings, rounds=_CALLS, is_concurrent=True)
@@ -176,11 +178,11 @@ class AgentsInvestigator(Investigator):
     def rests_on(self) -> Collection[str]:
         return self.rules.rests_on  # the specialists' passages join the same book
 
-    async def investigate(self, alert: str, run_id: str = "") -> AsyncGenerator[InvestigationEvent, None]:
+    async def investigate(self, alert: str, run_id: str = "") -> AsyncGenerator[ReportedEvent, None]:
         began = time.perf_counter()
         yield begin(alert, run_id)
         case = Case(alert)
-        yield InvestigationEvent("step_thinking", {"agent": ORCHESTRATOR, "status": "reading network and telemetry"})
+        yield ReportedEvent("step_thinking", {"agent": ORCHESTRATOR, "status": "reading network and telemetry"})
         await self.rules.gather_evidence(case)
         run = _Run(case, self._equipment(case), self.settings)
         problem = ""
@@ -222,7 +224,7 @@ class AgentsInvestigator(Investigator):
 
     async def _attempt(
         self, run: _Run, messages: Sequence[Message], session: AgentSession, attempt: int, began: float
-    ) -> AsyncGenerator[InvestigationEvent | str, None]:
+    ) -> AsyncGenerator[ReportedEvent | str, None]:
         """Yield the events of one run of the orchestrator, then its report.
 
         Raises:
@@ -246,7 +248,7 @@ class AgentsInvestigator(Investigator):
             await asyncio.sleep(0)  # the callback has told the end, which no other attempt may take for its own
             _forget_ends(run.events)
 
-    async def _next(self, run: _Run, began: float) -> InvestigationEvent | None:
+    async def _next(self, run: _Run, began: float) -> ReportedEvent | None:
         while True:
             try:
                 async with asyncio.timeout(_LOOK_SECONDS):
@@ -300,14 +302,14 @@ class AgentsInvestigator(Investigator):
             middleware=[run.calls, _Working(run.calls)],
         )
 
-    def _message(self, case: Case, run: _Run, text: str) -> InvestigationEvent:
+    def _message(self, case: Case, run: _Run, text: str) -> ReportedEvent:
         book, order = run.equipment.book, ReadingOrder()
         grounder = Grounder(book, order)
         report = grounder.feed(text) + grounder.finish()
         if case.network is not None:
             report = ground_report(report, case.network)
         citations = mark_used(report, order.of(book.citations))
-        return InvestigationEvent("message", {"text": report}, findings(case), citations)
+        return ReportedEvent("message", {"text": report}, findings(case), citations)
 
 
 class _OutOfTimeError(AnswerError):
@@ -353,7 +355,7 @@ def _version(name: str) -> str:
     return f"{name}/{prompts.PROMPT_VERSION}"
 
 
-def _forget_ends(events: "asyncio.Queue[InvestigationEvent | None]") -> None:
+def _forget_ends(events: "asyncio.Queue[ReportedEvent | None]") -> None:
     """Take the marks of an end out of a queue, and leave the events."""
     kept = [events.get_nowait() for _ in range(events.qsize())]
     for event in kept:

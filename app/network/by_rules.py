@@ -18,7 +18,7 @@ from app.grounding.citations import CitationBook
 from app.grounding.stream import Grounder
 from app.grounding.support import mark_used
 from app.network.alerts import Pasted, alert_table, read_pasted
-from app.network.base import InvestigationEvent, Investigator
+from app.network.base import Investigator, ReportedEvent
 from app.network.diagnosing import Diagnosis, Series, diagnose, worth_measuring
 from app.network.documents import find_precedents, find_procedures, planned_work
 from app.network.findings import findings_of
@@ -32,10 +32,10 @@ from app.network.reading import (
     seconds_of,
     stamp,
 )
-from app.network.report import Found, Quotation, percent, write_report
+from app.network.report import Quotation, SideFindings, percent, write_report
 from app.schema.network import Findings
 from kb_pipeline.errors import KnowledgeBaseError, ScenarioError
-from kb_pipeline.network.base import Limits, NetworkStore
+from kb_pipeline.network.base import NetworkStore, QueryLimits
 from kb_pipeline.network.knowledge import read_documents
 from kb_pipeline.network.scenario import ScenarioFolder
 from kb_pipeline.network.sql_names import sql_name
@@ -70,9 +70,9 @@ class Case:
     query: str = ""
 
     @property
-    def found(self) -> Found:
+    def found(self) -> SideFindings:
         """What the report says beside the diagnosis."""
-        return Found(
+        return SideFindings(
             procedures=self.procedures,
             precedents=self.precedents,
             missing=self.missing,
@@ -103,7 +103,7 @@ class RulesInvestigator(Investigator):
     def rests_on(self) -> Collection[str]:
         return {each.article_id for each in self.knowledge.book.citations} if self.knowledge else ()
 
-    async def investigate(self, alert: str, run_id: str = "") -> AsyncGenerator[InvestigationEvent, None]:
+    async def investigate(self, alert: str, run_id: str = "") -> AsyncGenerator[ReportedEvent, None]:
         began = time.perf_counter()
         case = Case(alert)
         yield begin(alert, run_id)
@@ -115,27 +115,27 @@ class RulesInvestigator(Investigator):
         yield self.message(case)
         yield end(number, 0, began)
 
-    async def steps(self, case: Case, done: int = 0) -> AsyncGenerator[InvestigationEvent, None]:
+    async def steps(self, case: Case, done: int = 0) -> AsyncGenerator[ReportedEvent, None]:
         """Take the steps that are not taken yet; they are numbered after those that are ``done``."""
         steps = [*([] if case.diagnosis else self._evidence), *self._documents]
         for number, (agent, status, step) in enumerate(steps, done + 1):
-            yield InvestigationEvent("step_thinking", {"agent": agent, "status": status})
-            yield InvestigationEvent("step_start", {"step": number, "agent": agent})
+            yield ReportedEvent("step_thinking", {"agent": agent, "status": status})
+            yield ReportedEvent("step_start", {"step": number, "agent": agent})
             yield await self._taken(number, agent, status, step, case)
 
-    async def gather_evidence(self, case: Case) -> list[InvestigationEvent]:
+    async def gather_evidence(self, case: Case) -> list[ReportedEvent]:
         """Take the steps up to the ranked causes, and return their events. What fails is noted in the case."""
         return [
             await self._taken(number, agent, status, step, case)
             for number, (agent, status, step) in enumerate(self._evidence)
         ]
 
-    def message(self, case: Case) -> InvestigationEvent:
+    def message(self, case: Case) -> ReportedEvent:
         """The report of the case."""
         book = self.knowledge.book if self.knowledge else CitationBook()
         grounder = Grounder(book)
         text = grounder.feed(self._report(case)) + grounder.finish()
-        return InvestigationEvent("message", {"text": text}, findings(case), mark_used(text, book.citations))
+        return ReportedEvent("message", {"text": text}, findings(case), mark_used(text, book.citations))
 
     @property
     def _evidence(self) -> list[Step]:
@@ -155,7 +155,7 @@ class RulesInvestigator(Investigator):
 
     async def _taken(
         self, number: int, agent: str, status: str, step: Callable[[Case], Awaitable[str]], case: Case
-    ) -> InvestigationEvent:
+    ) -> ReportedEvent:
         began = time.perf_counter()
         case.query = ""
         failed = False
@@ -176,7 +176,7 @@ class RulesInvestigator(Investigator):
             "response": response[:_SHOWN],
             **({"error": True} if failed else {}),
         }
-        return InvestigationEvent("step_complete", data)
+        return ReportedEvent("step_complete", data)
 
     async def _read_network(self, case: Case) -> str:
         case.query = "the whole topology"
@@ -198,7 +198,7 @@ class RulesInvestigator(Investigator):
         case.only_pasted = True  # until the stored ones are read, which may fail
         newest = f"SELECT max({sql_name(declared.time)}) AS newest FROM alerts"  # noqa: S608
         case.query = newest
-        found, _ = await self.store.table(newest, Limits())
+        found, _ = await self.store.table(newest, QueryLimits())
         stored = float(np.nan_to_num(seconds_of(found["newest"])).max(initial=0))
         case.until = case.until or stored
         case.since = case.until - self.window
@@ -306,16 +306,16 @@ class RulesInvestigator(Investigator):
         return write_report(case.network, case.diagnosis, case.found)
 
 
-def begin(alert: str, run_id: str = "") -> InvestigationEvent:
+def begin(alert: str, run_id: str = "") -> ReportedEvent:
     """The first event."""
     now = datetime.now(UTC).isoformat(timespec="seconds")
-    return InvestigationEvent("run_start", {"run_id": run_id or uuid4().hex, "alert": alert, "timestamp": now})
+    return ReportedEvent("run_start", {"run_id": run_id or uuid4().hex, "alert": alert, "timestamp": now})
 
 
-def end(steps: int, tokens: int, began: float) -> InvestigationEvent:
+def end(steps: int, tokens: int, began: float) -> ReportedEvent:
     """The last event, of a run that began at this time of the performance counter."""
     seconds = round(time.perf_counter() - began, 3)
-    return InvestigationEvent("run_complete", {"steps": steps, "tokens": tokens, "time": seconds})
+    return ReportedEvent("run_complete", {"steps": steps, "tokens": tokens, "time": seconds})
 
 
 def findings(case: Case) -> Findings | None:

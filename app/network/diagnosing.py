@@ -11,7 +11,7 @@ from app.network.alerts import Alert, Sign, alert_table, alerting_types, reduce_
 from app.network.baselines import Anomaly, worst_metric
 from app.network.candidates import find_candidates
 from app.network.causes import Cause, Ranking, rank_causes
-from app.network.incidents import Incident, find_incidents
+from app.network.incidents import SignGroup, find_incidents
 from app.network.likelihood import DEPTH, Seen
 from kb_pipeline.network.scenario import Symptom
 from kb_pipeline.network.topology import Topology
@@ -43,7 +43,7 @@ class Diagnosis:
     signs: list[Sign]
     strangers: Mapping[str, int]
     alerts: int
-    incidents: list[Incident]
+    incidents: list[SignGroup]
     ranking: Ranking
     blast: Blast
     paths: list[list[int]]

@@ -21,7 +21,7 @@ _SEVERITIES = ("CRITICAL", "MAJOR", "MINOR", "WARNING")
 
 
 @dataclass(frozen=True)
-class Incident:
+class SignGroup:
     """Signs that belong together, in order of time."""
 
     signs: tuple[Sign, ...]
@@ -43,7 +43,7 @@ class Incident:
         return next((each for each in _SEVERITIES if each in given), "")
 
 
-def find_incidents(network: Topology, signs: Sequence[Sign]) -> list[Incident]:
+def find_incidents(network: Topology, signs: Sequence[Sign]) -> list[SignGroup]:
     """Put every sign into exactly one incident: the gravest and largest first."""
     ordered = sorted(signs, key=lambda sign: (sign.first, sign.vertex, sign.kind))
     if not ordered:
@@ -62,7 +62,7 @@ def find_incidents(network: Topology, signs: Sequence[Sign]) -> list[Incident]:
     groups: dict[int, list[Sign]] = {}
     for sign, leader in zip(ordered, leaders.tolist(), strict=True):
         groups.setdefault(leader, []).append(sign)
-    return sorted((Incident(tuple(some)) for some in groups.values()), key=_gravity)
+    return sorted((SignGroup(tuple(some)) for some in groups.values()), key=_gravity)
 
 
 def _shared(network: Topology, ordered: Sequence[Sign]) -> tuple[Numbers, Numbers]:
@@ -114,6 +114,6 @@ def _leaders(size: int, one: Numbers, other: Numbers) -> Numbers:
             leaders = leaders[leaders]
 
 
-def _gravity(incident: Incident) -> tuple[int, int, float, int]:
+def _gravity(incident: SignGroup) -> tuple[int, int, float, int]:
     severity = _SEVERITIES.index(incident.worst) if incident.worst else len(_SEVERITIES)
     return severity, -len(incident.vertices), incident.began, incident.vertices[0]

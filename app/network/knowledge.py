@@ -11,7 +11,7 @@ from app.answering.confidence import evidence_of
 from app.answering.extractive.answer import quotations
 from app.answering.extractive.blocks import PassageBlock, blocks_of, heading_of
 from app.answering.extractive.choosing import lead_of
-from app.answering.extractive.quoting import Picture
+from app.answering.extractive.quoting import PassageImage
 from app.answering.nearness import nearness_of
 from app.callers.principal import Principal
 from app.grounding.citations import CitationBook
@@ -137,7 +137,7 @@ def _alone(hit: SearchHit) -> Citation:
 
 
 def _quoted(blocks: Iterable[PassageBlock]) -> str:
-    shown: list[Picture] = []
+    shown: list[PassageImage] = []
     pieces: list[str] = []
     for citation, some in groupby(blocks, key=lambda block: block.citation):
         units: list[Unit] = [unit for block in some for unit in (*block.terms, *block.units)]

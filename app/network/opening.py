@@ -31,12 +31,12 @@ def open_investigator(
     if settings.investigating == "rules":
         return rules
     from app.network.by_agents import AgentsInvestigator
-    from app.network.specialists import Equipment
+    from app.network.specialists import SpecialistTools
 
     limits = limits_of(knowledge_base)
 
-    def equipment(case: Case) -> Equipment:
+    def equipment(case: Case) -> SpecialistTools:
         rounds, top = settings.search_rounds, settings.search_top
-        return Equipment(store, scenario, limits, retrieval, who, book, case, rounds, top)
+        return SpecialistTools(store, scenario, limits, retrieval, who, book, case, rounds, top)
 
     return AgentsInvestigator(settings, rules, equipment)

@@ -15,7 +15,7 @@ from app.callers.principal import Principal
 from app.errors import without_places
 from app.network.served import Network, NetworkNotFoundError, ServedNetwork
 from app.schema.network import (
-    Column,
+    AnswerColumn,
     GraphQueryRequest,
     GraphQueryResponse,
     TelemetryQueryRequest,
@@ -142,7 +142,7 @@ class NetworkQueries:
 
 
 def _about(rows: "Rows") -> dict[str, Any]:
-    columns = tuple(Column.model_validate(each) for each in rows.columns)
+    columns = tuple(AnswerColumn.model_validate(each) for each in rows.columns)
     return {"columns": columns, "truncated": rows.truncated, "seconds": rows.seconds}
 
 

@@ -9,13 +9,13 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from app.network.diagnosing import Series
-from kb_pipeline.network.base import Limits, NetworkStore, TopologyQuery
+from kb_pipeline.network.base import NetworkStore, QueryLimits, TopologyQuery
 from kb_pipeline.network.scenario import Container, Scenario
 from kb_pipeline.network.sql_names import sql_name
 from kb_pipeline.network.topology import Topology
 
 _WHOLE = 10_000_000
-_MANY = Limits(seconds=60, rows=2_000_000, bytes=500_000_000, characters=1_000_000)
+_MANY = QueryLimits(seconds=60, rows=2_000_000, bytes=500_000_000, characters=1_000_000)
 
 
 async def read_network(store: NetworkStore, scenario: Scenario) -> Topology:

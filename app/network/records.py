@@ -30,7 +30,7 @@ def new_id() -> str:
 
 
 @dataclass(frozen=True)
-class Record:
+class FileRecord:
     """What a file says."""
 
     id: str
@@ -142,7 +142,7 @@ class InvestigationRecords:
         """
         await asyncio.get_running_loop().run_in_executor(self._pool, self.append_now, record_id, line)
 
-    async def read(self, record_id: str) -> Record | None:
+    async def read(self, record_id: str) -> FileRecord | None:
         """A record; ``None`` if there is none of this id.
 
         Raises:
@@ -154,7 +154,7 @@ class InvestigationRecords:
         """The ids of all records, the newest first."""
         return await asyncio.get_running_loop().run_in_executor(self._pool, self.ids_now)
 
-    def read_now(self, record_id: str) -> Record | None:
+    def read_now(self, record_id: str) -> FileRecord | None:
         """As :meth:`read`, without waiting for others."""
         if not _ID.fullmatch(record_id):
             return None
@@ -172,7 +172,7 @@ class InvestigationRecords:
                 lines.append(json.loads(written))
             except ValueError as exc:
                 raise StorageError(f"{path}, line {len(lines) + 1}, is damaged: {exc}; remove the file") from exc
-        return Record(record_id, lines, changed) if lines else None
+        return FileRecord(record_id, lines, changed) if lines else None
 
     def ids_now(self) -> list[str]:
         """As :meth:`ids`, without waiting for others."""

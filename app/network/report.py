@@ -34,7 +34,7 @@ class Quotation:
 
 
 @dataclass(frozen=True)
-class Found:
+class SideFindings:
     """What was found besides the diagnosis, and what could not be looked at.
 
     ``only_pasted``: the stored alerts could not be read, so only those of the text were looked at.
@@ -47,9 +47,9 @@ class Found:
     only_pasted: bool = False
 
 
-def write_report(network: Topology, diagnosis: Diagnosis, found: Found | None = None) -> str:
+def write_report(network: Topology, diagnosis: Diagnosis, found: SideFindings | None = None) -> str:
     """Word the diagnosis: the cause in the first line, then why, who is hit, what to do, and what is not known."""
-    found = found or Found()
+    found = found or SideFindings()
     parts = [
         *_summary(network, diagnosis, found),
         *_why(network, diagnosis),
@@ -67,7 +67,7 @@ def percent(probability: float) -> str:
     return f"{min(probability, 0.99):.0%}"
 
 
-def _summary(network: Topology, diagnosis: Diagnosis, found: Found) -> Iterator[str]:
+def _summary(network: Topology, diagnosis: Diagnosis, found: SideFindings) -> Iterator[str]:
     chosen, unknown = diagnosis.ranking.chosen, found.unknown
     yield "# Situation report"
     yield ""
@@ -204,7 +204,7 @@ def _telling_apart(network: Topology, cause: Cause, other: Cause) -> str:
     return f": then {_named(network, only[0][1])} works; check it" if only else ""
 
 
-def _unexplained(network: Topology, diagnosis: Diagnosis, found: Found) -> Iterator[str]:
+def _unexplained(network: Topology, diagnosis: Diagnosis, found: SideFindings) -> Iterator[str]:
     lines = []
     if diagnosis.unexplained and diagnosis.ranking.chosen:
         lines.append(f"- Not explained: alerts of {_several(network, diagnosis.unexplained)}.")

@@ -18,9 +18,8 @@ from app.errors import AnswerError, without_places
 from app.library.articles import Articles
 from app.library.withheld import INVESTIGATION_WITHHELD, may_read_all
 from app.logs.lines import note
-from app.network.base import InvestigationEvent as Happened
-from app.network.base import Investigator
-from app.network.records import InvestigationRecords, Record, endings, new_id
+from app.network.base import Investigator, ReportedEvent
+from app.network.records import FileRecord, InvestigationRecords, endings, new_id
 from app.network.served import Network, ServedNetwork
 from app.schema.network import EventName, Investigation, InvestigationEvent, InvestigationSummary
 from kb_pipeline.errors import KnowledgeBaseError
@@ -51,7 +50,7 @@ class InvestigationNotFoundError(KnowledgeBaseError):
 
 
 @dataclass
-class Run:
+class OpenInvestigation:
     """An investigation whose events are in memory: under way, or just ended, or read from its file."""
 
     id: str
@@ -108,10 +107,10 @@ class Investigations:
         self._investigator = investigator
         self._articles = articles
         self._at_once, self._seconds = at_once, seconds
-        self._running: dict[str, Run] = {}
+        self._running: dict[str, OpenInvestigation] = {}
         self._listed: dict[str, _Listed] = {}
 
-    async def start(self, alert: str, who: Principal) -> Run:
+    async def start(self, alert: str, who: Principal) -> OpenInvestigation:
         """Begin to investigate. The caller is a reader, and has to :meth:`leave`.
 
         Raises:
@@ -122,7 +121,7 @@ class Investigations:
         network = await self._network.open(who)
         if len(self._running) >= self._at_once:
             raise TooManyRunsError(self._at_once)
-        run = Run(new_id(), readers=1)
+        run = OpenInvestigation(new_id(), readers=1)
         self._running[run.id] = run
         try:
             scenario = network.folder.scenario
@@ -135,7 +134,7 @@ class Investigations:
         run.task = asyncio.create_task(self._investigate(run, alert, network, who))
         return run
 
-    async def follow(self, investigation_id: str, who: Principal) -> Run:
+    async def follow(self, investigation_id: str, who: Principal) -> OpenInvestigation:
         """An investigation to read, under way or not. The caller has to :meth:`leave`.
 
         Raises:
@@ -145,11 +144,11 @@ class Investigations:
         record = await self._of(investigation_id, who)
         if run is None:
             rests_on = record.rests_on or frozenset()
-            run = Run(investigation_id, record.events(is_running=False), rests_on, is_over=True)
+            run = OpenInvestigation(investigation_id, record.events(is_running=False), rests_on, is_over=True)
         run.readers += 1
         return run
 
-    async def is_shown(self, run: Run, who: Principal) -> bool:
+    async def is_shown(self, run: OpenInvestigation, who: Principal) -> bool:
         """Whether somebody may read all that an investigation rests on so far.
 
         Raises:
@@ -157,7 +156,7 @@ class Investigations:
         """
         return await asyncio.to_thread(may_read_all, self._articles, run.rests_on, who)
 
-    def leave(self, run: Run) -> None:
+    def leave(self, run: OpenInvestigation) -> None:
         """A reader has left; the last one ends the run."""
         run.readers -= 1
         if not run.readers and not run.is_over:
@@ -194,7 +193,7 @@ class Investigations:
         await asyncio.gather(*tasks, return_exceptions=True)
         await asyncio.to_thread(self.records.close)
 
-    async def _of(self, investigation_id: str, who: Principal) -> Record:
+    async def _of(self, investigation_id: str, who: Principal) -> FileRecord:
         record = await self.records.read(investigation_id)
         may_see = self._network.may_see
         if not (record and record.asker == who.user_id and await may_see(record.scenario, record.readers, who)):
@@ -215,11 +214,11 @@ class Investigations:
             self._listed[investigation_id] = listed
         return listed
 
-    def _stop_if_alone(self, run: Run) -> None:
+    def _stop_if_alone(self, run: OpenInvestigation) -> None:
         if not run.readers and not run.is_over and run.task:
             run.task.cancel()
 
-    async def _investigate(self, run: Run, alert: str, network: Network, who: Principal) -> None:
+    async def _investigate(self, run: OpenInvestigation, alert: str, network: Network, who: Principal) -> None:
         try:
             try:
                 async with asyncio.timeout(self._seconds):
@@ -239,8 +238,8 @@ class Investigations:
             run.changed.set()
             del self._running[run.id]
 
-    async def _follow_investigator(self, run: Run, alert: str, investigator: Investigator) -> None:
-        events: AsyncGenerator[Happened, None] = investigator.investigate(alert, run.id)
+    async def _follow_investigator(self, run: OpenInvestigation, alert: str, investigator: Investigator) -> None:
+        events: AsyncGenerator[ReportedEvent, None] = investigator.investigate(alert, run.id)
         try:
             async for event in events:
                 run.rests_on |= frozenset(investigator.rests_on)
@@ -255,16 +254,16 @@ class Investigations:
             await investigator.close()
         await self._end(run, "the investigation ended before this step did")
 
-    async def _fail(self, run: Run, message: str) -> None:
+    async def _fail(self, run: OpenInvestigation, message: str) -> None:
         if not any(event.event in ("message", "error") for event in run.events):
             await self._write(run, "error", {"message": message})
         await self._end(run, message)
 
-    async def _end(self, run: Run, why: str) -> None:
+    async def _end(self, run: OpenInvestigation, why: str) -> None:
         for event in endings(run.events, why, round(time.perf_counter() - run.began, 3)):
             await self._write(run, event.event, event.data)
 
-    async def _write(self, run: Run, event: EventName, data: Mapping[str, Any], **beside: Any) -> None:
+    async def _write(self, run: OpenInvestigation, event: EventName, data: Mapping[str, Any], **beside: Any) -> None:
         """Keep an event, then tell it. A run that cannot be kept any more fails, and its readers are told why."""
         line = {"event": event, "data": data, "rests_on": sorted(run.rests_on), **beside}
         writing = asyncio.create_task(self._keep(run, line))
@@ -277,7 +276,7 @@ class Investigations:
             raise
         self._tell(run, event, data)
 
-    async def _keep(self, run: Run, line: Mapping[str, Any]) -> None:
+    async def _keep(self, run: OpenInvestigation, line: Mapping[str, Any]) -> None:
         if not run.is_kept:
             return
         try:
@@ -287,7 +286,7 @@ class Investigations:
             raise
 
     @staticmethod
-    def _tell(run: Run, event: EventName, data: Mapping[str, Any]) -> None:
+    def _tell(run: OpenInvestigation, event: EventName, data: Mapping[str, Any]) -> None:
         if event == "step_complete":
             failed = ", failed" if data.get("error") else ""
             note(f"investigation {run.id[:18]}: {data['agent']} took {data['duration']:.2f} s{failed}")

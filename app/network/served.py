@@ -19,7 +19,7 @@ from kb_pipeline.records import HIDDEN
 from kb_pipeline.settings import Settings
 
 if TYPE_CHECKING:
-    from kb_pipeline.network.base import Limits, NetworkStore, StoreHealth
+    from kb_pipeline.network.base import NetworkStore, NetworkStoreHealth, QueryLimits
     from kb_pipeline.network.scenario import ScenarioFolder
 
 _log = logging.getLogger(__name__)
@@ -62,7 +62,7 @@ class ServedNetwork:
         self._looking: asyncio.Task[None] | None = None
 
     @property
-    def limits(self) -> "Limits":
+    def limits(self) -> "QueryLimits":
         """What one query may take."""
         from kb_pipeline.network.opening import limits_of
 
@@ -236,7 +236,7 @@ class ServedNetwork:
         return True
 
 
-def told(health: "StoreHealth") -> NetworkHealth:
+def told(health: "NetworkStoreHealth") -> NetworkHealth:
     """The state of a store that answered, as clients get it."""
     return NetworkHealth(
         backend=health.backend,

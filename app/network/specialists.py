@@ -24,7 +24,7 @@ from app.network.baselines import worst_metric
 from app.network.by_rules import Case
 from app.network.reading import metrics_query, read_metrics, stamp
 from kb_pipeline.errors import KnowledgeBaseError, QueryRefusedError
-from kb_pipeline.network.base import Limits, NetworkStore, TopologyQuery
+from kb_pipeline.network.base import NetworkStore, QueryLimits, TopologyQuery
 from kb_pipeline.network.knowledge import RUNBOOK, TICKET, topic
 from kb_pipeline.network.scenario import ScenarioFolder
 
@@ -47,12 +47,12 @@ CONSULTATION: ContextVar[Consultation] = ContextVar("consultation")
 
 
 @dataclass(frozen=True)
-class Equipment:
+class SpecialistTools:
     """What the tools of the specialists work with, for one investigation."""
 
     store: NetworkStore
     scenario: ScenarioFolder
-    limits: Limits
+    limits: QueryLimits
     retrieval: Retrieval
     who: Principal
     book: CitationBook
@@ -67,15 +67,15 @@ class Specialist:
 
     name: str
     description: str
-    prompt: Callable[[Equipment], str]
-    tools: Callable[[Equipment], Sequence[FunctionTool]]
-    calls: Callable[[Equipment], int]
+    prompt: Callable[[SpecialistTools], str]
+    tools: Callable[[SpecialistTools], Sequence[FunctionTool]]
+    calls: Callable[[SpecialistTools], int]
 
 
 class DataTools:
     """The tools that query the store. What fails is told as text, by which a model corrects its query."""
 
-    def __init__(self, equipment: Equipment) -> None:
+    def __init__(self, equipment: SpecialistTools) -> None:
         self._store, self._limits = equipment.store, equipment.limits
         self._scenario = equipment.scenario.scenario
 
@@ -181,7 +181,7 @@ class TopicSearch(KnowledgeBaseSearch):
         return found
 
 
-def _graph_tools(equipment: Equipment) -> list[FunctionTool]:
+def _graph_tools(equipment: SpecialistTools) -> list[FunctionTool]:
     tools = DataTools(equipment)
     language = equipment.store.language
     told = f"Query the topology in {language.name}: {language.description}"
@@ -195,7 +195,7 @@ def _graph_tools(equipment: Equipment) -> list[FunctionTool]:
     ]
 
 
-def _telemetry_tools(equipment: Equipment) -> list[FunctionTool]:
+def _telemetry_tools(equipment: SpecialistTools) -> list[FunctionTool]:
     tools = DataTools(equipment)
     return [
         FunctionTool(
@@ -212,8 +212,8 @@ def _telemetry_tools(equipment: Equipment) -> list[FunctionTool]:
     ]
 
 
-def _search_of(kind: str) -> Callable[[Equipment], list[FunctionTool]]:
-    def tools(equipment: Equipment) -> list[FunctionTool]:
+def _search_of(kind: str) -> Callable[[SpecialistTools], list[FunctionTool]]:
+    def tools(equipment: SpecialistTools) -> list[FunctionTool]:
         question = Question(equipment.case.alert[:1000], equipment.who, equipment.top)
         topics = (topic(equipment.scenario.scenario.name, kind),)
         rounds = 1000  # each consultation has a limit of its own
@@ -222,7 +222,7 @@ def _search_of(kind: str) -> Callable[[Equipment], list[FunctionTool]]:
     return tools
 
 
-def _graph_prompt(equipment: Equipment) -> str:
+def _graph_prompt(equipment: SpecialistTools) -> str:
     network = equipment.case.network
     instances = list(zip(network.ids, network.types, strict=True)) if network and len(network.ids) <= 200 else []
     return prompts.graph_explorer(equipment.scenario.scenario, equipment.store.language, CALLS, instances)

@@ -12,7 +12,7 @@ from app.callers.principal import Principal
 from app.network.descriptions import graph_description, telemetry_description
 from app.network.queries import NetworkQueries
 from app.schema.network import Direction, GraphQueryResponse, TelemetryQueryResponse, TopologyResponse
-from app.tools.base import Arguments, ArgumentsT, Equipment, Outcome, Tool
+from app.tools.base import Arguments, ArgumentsT, Tool, ToolResult, ToolServices
 from app.tools.failures import ToolError
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ class NeighbourhoodArguments(Arguments):
 class _NetworkTool(Tool[ArgumentsT]):
     operation = "query"
 
-    def __init__(self, equipment: Equipment, queries: NetworkQueries, network: "Network") -> None:
+    def __init__(self, equipment: ToolServices, queries: NetworkQueries, network: "Network") -> None:
         super().__init__(equipment)
         self.queries = queries
         self.network = network
@@ -56,13 +56,13 @@ class QueryGraphTool(_NetworkTool[QueryArguments]):
     name = "query_graph"
     arguments = QueryArguments
 
-    def __init__(self, equipment: Equipment, queries: NetworkQueries, network: "Network") -> None:
+    def __init__(self, equipment: ToolServices, queries: NetworkQueries, network: "Network") -> None:
         super().__init__(equipment, queries, network)
         self.description = graph_description(network.store.language, network.folder.scenario)
 
-    async def run(self, arguments: QueryArguments, who: Principal) -> Outcome:
+    async def run(self, arguments: QueryArguments, who: Principal) -> ToolResult:
         answer = _answered(await self.queries.graph(arguments.model_dump(), who))
-        return Outcome(answer.model_dump(mode="json", exclude={"error"}), len(answer.data), query=arguments.query)
+        return ToolResult(answer.model_dump(mode="json", exclude={"error"}), len(answer.data), query=arguments.query)
 
 
 class QueryTelemetryTool(_NetworkTool[QueryArguments]):
@@ -71,13 +71,13 @@ class QueryTelemetryTool(_NetworkTool[QueryArguments]):
     name = "query_telemetry"
     arguments = QueryArguments
 
-    def __init__(self, equipment: Equipment, queries: NetworkQueries, network: "Network") -> None:
+    def __init__(self, equipment: ToolServices, queries: NetworkQueries, network: "Network") -> None:
         super().__init__(equipment, queries, network)
         self.description = telemetry_description(network.folder.scenario)
 
-    async def run(self, arguments: QueryArguments, who: Principal) -> Outcome:
+    async def run(self, arguments: QueryArguments, who: Principal) -> ToolResult:
         answer = _answered(await self.queries.telemetry(arguments.model_dump(), who))
-        return Outcome(answer.model_dump(mode="json", exclude={"error"}), len(answer.rows), query=arguments.query)
+        return ToolResult(answer.model_dump(mode="json", exclude={"error"}), len(answer.rows), query=arguments.query)
 
 
 class NeighbourhoodTool(_NetworkTool[NeighbourhoodArguments]):
@@ -90,11 +90,11 @@ class NeighbourhoodTool(_NetworkTool[NeighbourhoodArguments]):
     )
     arguments = NeighbourhoodArguments
 
-    async def run(self, arguments: NeighbourhoodArguments, who: Principal) -> Outcome:
+    async def run(self, arguments: NeighbourhoodArguments, who: Principal) -> ToolResult:
         wanted = {"around": arguments.ids, "depth": arguments.depth, "direction": arguments.direction}
         answer = _answered(await self.queries.topology(wanted, who))
         value = answer.model_dump(mode="json", exclude={"error"})
-        return Outcome(value, len(answer.nodes), query=", ".join(arguments.ids))
+        return ToolResult(value, len(answer.nodes), query=", ".join(arguments.ids))
 
 
 Answer = TypeVar("Answer", GraphQueryResponse, TelemetryQueryResponse, TopologyResponse)
@@ -106,7 +106,7 @@ def _answered(answer: Answer) -> Answer:
     return answer
 
 
-def network_tools(equipment: Equipment, queries: NetworkQueries, network: "Network") -> Mapping[str, Tool[Any]]:
+def network_tools(equipment: ToolServices, queries: NetworkQueries, network: "Network") -> Mapping[str, Tool[Any]]:
     """The tools of a network by name."""
     tools = (each(equipment, queries, network) for each in (QueryGraphTool, QueryTelemetryTool, NeighbourhoodTool))
     return {tool.name: tool for tool in tools}

@@ -18,14 +18,14 @@ _NEXT = "asked-next"
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class SentQuestion:
     """A question, and what was attached to it."""
 
     question: str
     picture: SentPicture | None = None
 
 
-def typed(*, is_disabled: bool) -> Asked | None:
+def typed(*, is_disabled: bool) -> SentQuestion | None:
     """Show the box for a question; what was typed and attached, if it was sent."""
     most = session.page_settings().picture_bytes
     value = st.chat_input(
@@ -46,23 +46,23 @@ def typed(*, is_disabled: bool) -> Asked | None:
         ending = files[0].name.rpartition(".")[2].lower()
         picture = SentPicture(files[0].getvalue(), _TYPES.get(ending, "image/png"))
     question = text.strip() or (ABOUT_A_PICTURE if picture else "")
-    return Asked(question, picture) if question else None
+    return SentQuestion(question, picture) if question else None
 
 
-def ask_next(asked: Asked) -> None:
+def ask_next(asked: SentQuestion) -> None:
     """Have the page of the conversation ask this when it is shown next."""
     st.session_state[_NEXT] = asked
 
 
-def taken_next() -> Asked | None:
+def taken_next() -> SentQuestion | None:
     """What :func:`ask_next` left, once."""
-    asked: Asked | None = st.session_state.pop(_NEXT, None)
+    asked: SentQuestion | None = st.session_state.pop(_NEXT, None)
     return asked
 
 
-def again(turn: Turn) -> Asked:
+def again(turn: Turn) -> SentQuestion:
     """The question of a turn, to be asked again."""
-    return Asked(turn.question, sent_with(turn))
+    return SentQuestion(turn.question, sent_with(turn))
 
 
 def sent_with(turn: Turn) -> SentPicture | None:

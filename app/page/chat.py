@@ -12,7 +12,7 @@ from streamlit.delta_generator import DeltaGenerator
 from app.client import Client, ClientError
 from app.grounding.clarification import asked_back_in_markdown
 from app.page import asking, backlog, bridge, places, scope, session, source
-from app.page.asking import Asked
+from app.page.asking import SentQuestion
 from app.page.failures import failure_html, ingest_if_advised, panel, sentence
 from app.page.labels import label, moment
 from app.page.markup import Chip, answer_blocks, plain_chip
@@ -141,7 +141,7 @@ def _reword(turn: Turn) -> None:
 
 def _ask_reworded(turn: Turn) -> None:
     if question := st.session_state["reworded"].strip():
-        asking.ask_next(Asked(question, asking.sent_with(turn)))
+        asking.ask_next(SentQuestion(question, asking.sent_with(turn)))
 
 
 def _rate(turn: Turn, key: str) -> None:
@@ -331,7 +331,7 @@ def show() -> None:
             asked = _next_question(stored[-1])
     greeting = st.empty()
     if not (stored or running or asked) and (suggested := show_welcome(client, greeting)):
-        asked = Asked(suggested)
+        asked = SentQuestion(suggested)
     if clicked and clicked[0] == "source":
         source.open_source(stored, clicked[1])
     source.show_source(stored)
@@ -340,7 +340,7 @@ def show() -> None:
         running = _ask(client, conversation_id, asked, options)
         was_done = False
     if running and show_running(running, len(stored), was_done=was_done):
-        _ask(client, conversation_id, Asked(running.question, running.picture), running.options)
+        _ask(client, conversation_id, SentQuestion(running.question, running.picture), running.options)
         st.rerun()
 
 
@@ -356,7 +356,7 @@ def wants_web(last: Turn) -> bool:
     return wanted
 
 
-def _next_question(last: Turn) -> Asked | None:
+def _next_question(last: Turn) -> SentQuestion | None:
     """Offer to ask again if there is no answer, something else or more, or the documents that may be meant; what the
     reader chose.
     """
@@ -364,7 +364,7 @@ def _next_question(last: Turn) -> Asked | None:
         return asking.again(last) if ask_again() else None
     asked_back = last.answer.clarification
     chosen = show_options(asked_back) if asked_back else _asked_next(last.answer)
-    return Asked(chosen) if chosen else None
+    return SentQuestion(chosen) if chosen else None
 
 
 def _stored(client: Client, conversation_id: str) -> Conversation | None:
@@ -392,7 +392,7 @@ def _without_running_turn(running: Running | None, stored: tuple[Turn, ...]) -> 
     return stored[:-1] if begun else stored
 
 
-def _ask(client: Client, conversation_id: str | None, asked: Asked, options: AskOptions) -> Running:
+def _ask(client: Client, conversation_id: str | None, asked: SentQuestion, options: AskOptions) -> Running:
     conversation_id = conversation_id or f"conv_{uuid.uuid4().hex}"
     st.query_params[places.CONVERSATION] = conversation_id
     return runnings().ask(client, session.asker(), conversation_id, asked.question, options, asked.picture)

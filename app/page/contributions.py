@@ -7,7 +7,7 @@ import streamlit as st
 
 from app.client import ClientError
 from app.page import asking, places, session
-from app.page.asking import Asked
+from app.page.asking import SentQuestion
 from app.page.failures import panel, sentence
 from app.page.labels import label
 from app.page.markup import passage_html
@@ -163,7 +163,7 @@ def _show_way(contribution: ContributionDetails) -> None:
         )
         name = f"Ask: {label(contribution.description, 120)}"
         if st.button(name, icon=":material/forum:", key=f"ask-{contribution.id}"):
-            asking.ask_next(Asked(contribution.description))
+            asking.ask_next(SentQuestion(contribution.description))
             places.go_to_conversation(None)
     else:
         st.html(panel("It stands in the staging folder", _WHAT_FOLLOWS, kind="note"))

@@ -203,7 +203,7 @@ def _follow_click(stored: Investigation, action: str, target: str) -> None:
 
 
 @st.dialog("Ask again", width="large")
-def _ask(step: timeline.Step) -> None:
+def _ask(step: timeline.TimelineStep) -> None:
     """Ask the telemetry for what a step asked it for, or for something else."""
     query = st.text_area("Query", step.query, key=f"query-{step.number}", height=160)
     st.button("Ask", type="primary", icon=":material/play_arrow:", key="ask-telemetry")

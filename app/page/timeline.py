@@ -23,7 +23,7 @@ _BETWEEN = re.compile(r"(?<!\\)\|")
 
 
 @dataclass(frozen=True)
-class Step:
+class TimelineStep:
     """A step for people. ``seconds`` is ``None`` while it is under way."""
 
     number: int
@@ -62,11 +62,11 @@ def _cells(line: str) -> tuple[str, ...]:
     return tuple(cell.strip().replace(r"\|", "|") for cell in _BETWEEN.split(inner))
 
 
-def steps_of(events: Iterable[InvestigationEvent]) -> tuple[Step, ...]:
+def steps_of(events: Iterable[InvestigationEvent]) -> tuple[TimelineStep, ...]:
     """The steps so far, by their numbers. What an agent says that it does belongs to its step that is under way, or to
     its next one.
     """
-    steps: dict[int, Step] = {}
+    steps: dict[int, TimelineStep] = {}
     said: dict[str, str] = {}
     for event in events:
         data = event.data
@@ -76,9 +76,9 @@ def steps_of(events: Iterable[InvestigationEvent]) -> tuple[Step, ...]:
             for open_step in [each for each in steps.values() if each.agent == agent and each.seconds is None]:
                 steps[open_step.number] = replace(open_step, status=said.pop(agent, open_step.status))
         elif event.event == "step_start" and isinstance(number, int):
-            steps[number] = Step(number, agent, said.pop(agent, ""))
+            steps[number] = TimelineStep(number, agent, said.pop(agent, ""))
         elif event.event == "step_complete" and isinstance(number, int):
-            begun = steps.get(number, Step(number, agent))
+            begun = steps.get(number, TimelineStep(number, agent))
             steps[number] = replace(
                 begun,
                 seconds=float(data.get("duration") or 0.0),

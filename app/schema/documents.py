@@ -11,7 +11,7 @@ from kb_pipeline.records import DocumentSort
 _Values = Annotated[tuple[Annotated[str, StringConstraints(min_length=1, max_length=200)], ...], Field(max_length=50)]
 
 
-class DocumentFilters(BaseModel):
+class DocumentListParameters(BaseModel):
     """The parameters of a list of documents. The newest come first, everything else in ascending order."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")

@@ -34,7 +34,7 @@ class IndexHealth(Wire):
     problem: str | None = None
 
 
-class StoreHealth(Wire):
+class ConversationsHealth(Wire):
     """Whether conversations can be read and kept."""
 
     usable: bool = True
@@ -50,7 +50,7 @@ class Health(Wire):
     status: Literal["ok", "degraded"]
     version: str
     index: IndexHealth
-    conversations: StoreHealth = StoreHealth()
+    conversations: ConversationsHealth = ConversationsHealth()
     answered_by: AnsweredBy
     model: str | None
     vision: bool

@@ -33,7 +33,7 @@ class TelemetryQueryRequest(Wire):
     query: str
 
 
-class Column(Wire):
+class AnswerColumn(Wire):
     """A column of an answer."""
 
     name: str
@@ -43,7 +43,7 @@ class Column(Wire):
 class GraphQueryResponse(Wire):
     """The answer to a query of the graph: objects by column name. ``truncated``: there are more than these."""
 
-    columns: tuple[Column, ...] = ()
+    columns: tuple[AnswerColumn, ...] = ()
     data: tuple[dict[str, Any], ...] = ()
     truncated: bool = False
     seconds: float = 0.0
@@ -53,7 +53,7 @@ class GraphQueryResponse(Wire):
 class TelemetryQueryResponse(Wire):
     """The answer to a query of telemetry: objects by column name, times in ISO 8601."""
 
-    columns: tuple[Column, ...] = ()
+    columns: tuple[AnswerColumn, ...] = ()
     rows: tuple[dict[str, Any], ...] = ()
     truncated: bool = False
     seconds: float = 0.0

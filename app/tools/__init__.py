@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from app.tools.base import Equipment, Tool
+from app.tools.base import Tool, ToolServices
 from app.tools.get_document import GetDocumentTool
 from app.tools.list_documents import ListDocumentsTool
 from app.tools.semantic_search import SemanticSearchTool
@@ -19,7 +19,7 @@ _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_-]{0,63}")
 """What models' services take for the name of a function."""
 
 
-def open_tools(equipment: Equipment, plugins: Sequence[str] = ()) -> Mapping[str, AnyTool]:
+def open_tools(equipment: ToolServices, plugins: Sequence[str] = ()) -> Mapping[str, AnyTool]:
     """The tools by name: ours, and those of the classes ``package.module:Class``, in this order.
 
     Raises:

@@ -20,7 +20,7 @@ from app.callers.principal import Principal
 from app.library.retrieval import Retrieval
 from app.logs.auditing import note, note_call
 from app.logs.telemetry import tracing_tool
-from app.tools.failures import Failure, failure_of
+from app.tools.failures import ToolFailure, failure_of
 from app.tools.image_links import ImageLinks
 from kb_pipeline.records import SearchHit
 from kb_pipeline.search.base import SearchFilter
@@ -45,7 +45,7 @@ class Arguments(BaseModel):
 
 
 @dataclass(frozen=True)
-class Equipment:
+class ToolServices:
     """What tools may use. With ``record_content``, traces and the log tell queries and filters, which name people."""
 
     retrieval: Retrieval
@@ -53,7 +53,7 @@ class Equipment:
 
 
 @dataclass(frozen=True)
-class Outcome:
+class ToolResult:
     """What a call found. ``value`` is the JSON for programs, without "success"; ``hits`` are what answers may cite.
 
     ``query`` and ``filters`` are what was searched for, for the trace; ``asker``, in which mode, if the call said it.
@@ -64,7 +64,7 @@ class Outcome:
     hits: tuple[SearchHit, ...] = ()
     query: str = ""
     filters: SearchFilter | None = None
-    failure: Failure | None = None
+    failure: ToolFailure | None = None
     asker: Principal | None = None
 
 
@@ -83,7 +83,7 @@ class Tool(ABC, Generic[ArgumentsT]):
     asker_decides: tuple[str, ...] = ()
     """Arguments that only the asker decides about: a model that answers somebody cannot give them."""
 
-    def __init__(self, equipment: Equipment) -> None:
+    def __init__(self, equipment: ToolServices) -> None:
         """Open nothing yet."""
         self.equipment = equipment
         self.retrieval = equipment.retrieval
@@ -94,7 +94,7 @@ class Tool(ABC, Generic[ArgumentsT]):
         return self.retrieval.index_name
 
     @abstractmethod
-    async def run(self, arguments: ArgumentsT, who: Principal) -> Outcome:
+    async def run(self, arguments: ArgumentsT, who: Principal) -> ToolResult:
         """Do the work, with checked ``arguments``, for the person who asks.
 
         Raises:
@@ -124,7 +124,9 @@ class Tool(ABC, Generic[ArgumentsT]):
         """
         return as_value(await self.call(arguments, replace(user_context or _NOBODY, is_operator=True)))
 
-    async def call(self, arguments: object, who: Principal | None = None, links: ImageLinks | None = None) -> Outcome:
+    async def call(
+        self, arguments: object, who: Principal | None = None, links: ImageLinks | None = None
+    ) -> ToolResult:
         """Call the tool with arguments that nobody has checked. A failure is in the outcome, it is not raised.
 
         ``links``: for a program that gets links to pictures.
@@ -140,7 +142,7 @@ class Tool(ABC, Generic[ArgumentsT]):
                         outcome = replace(outcome, value=value)
                 note(*(hit.chunk.article_id for hit in outcome.hits), text=outcome.query)
             except Exception as exc:
-                outcome = Outcome({}, 0, failure=failure_of(exc, self.name, self.parameters_schema, self.seconds))
+                outcome = ToolResult({}, 0, failure=failure_of(exc, self.name, self.parameters_schema, self.seconds))
                 note_call("failed")
             told: dict[str, str | int | float] = {
                 "azure_operation": self.operation,
@@ -155,18 +157,18 @@ class Tool(ABC, Generic[ArgumentsT]):
             self._log_call(told, outcome.failure)
         return outcome
 
-    def _filter_applied(self, outcome: Outcome, who: Principal) -> str:
+    def _filter_applied(self, outcome: ToolResult, who: Principal) -> str:
         if outcome.filters is None:
             return ""
         applied = self.retrieval.visible_to(outcome.asker or who, outcome.filters)
         return applied.model_dump_json(exclude_none=True, exclude_defaults=True)
 
-    def _log_call(self, told: Mapping[str, object], failure: Failure | None) -> None:
+    def _log_call(self, told: Mapping[str, object], failure: ToolFailure | None) -> None:
         line = json.dumps({"tool": self.name, **told} | ({"type": failure.type} if failure else {}))
         _log.log(logging.WARNING if failure else logging.INFO, "tool call %s", line)
 
 
-def as_value(outcome: Outcome) -> dict[str, Any]:
+def as_value(outcome: ToolResult) -> dict[str, Any]:
     """The JSON value of a call."""
     if outcome.failure:
         return outcome.failure.value()

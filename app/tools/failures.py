@@ -25,7 +25,7 @@ class ToolError(Exception):
 
 
 @dataclass(frozen=True)
-class Failure:
+class ToolFailure:
     """Why a call has no result."""
 
     error: str
@@ -37,15 +37,15 @@ class Failure:
         return {"success": False, "error": self.error, "type": self.type, "hints": list(self.hints)}
 
 
-def failure_of(error: Exception, tool: str, schema: Mapping[str, Any], seconds: float) -> Failure:
+def failure_of(error: Exception, tool: str, schema: Mapping[str, Any], seconds: float) -> ToolFailure:
     """The failure that an exception of a tool becomes; one that nobody expected is logged with its traceback."""
     match error:
         case ToolError():
-            return Failure(str(error), error.type, error.hints)
+            return ToolFailure(str(error), error.type, error.hints)
         case ValidationError():
             return _invalid(error, tool, schema)
         case TimeoutError():
-            return Failure(
+            return ToolFailure(
                 f"there was no answer within {seconds:g} s",
                 "Timeout",
                 ("call it again", "if this goes on, ask an administrator to run: kb check"),
@@ -53,12 +53,12 @@ def failure_of(error: Exception, tool: str, schema: Mapping[str, Any], seconds: 
         case KnowledgeBaseError():
             return _of_service(error)
     _log.error("the tool %s failed unexpectedly", tool, exc_info=error)
-    return Failure(
+    return ToolFailure(
         "something went wrong", "UnexpectedError", ("call it again", "the service's log has the details at this time")
     )
 
 
-def _of_service(error: KnowledgeBaseError) -> Failure:
+def _of_service(error: KnowledgeBaseError) -> ToolFailure:
     problem = as_answer_error(error)
     if isinstance(error, IndexMissingError):
         hints: tuple[str, ...] = ("an administrator builds the index with: kb ingest",)
@@ -67,7 +67,7 @@ def _of_service(error: KnowledgeBaseError) -> Failure:
         hints = (f"call it again {wait}",)
     else:
         hints = ("ask an administrator to run: kb check",)
-    return Failure(str(problem), _type_of(error), hints)
+    return ToolFailure(str(problem), _type_of(error), hints)
 
 
 def _type_of(error: KnowledgeBaseError) -> str:
@@ -84,11 +84,11 @@ def _causes(error: BaseException | None) -> Iterator[BaseException]:
         error = error.__cause__
 
 
-def _invalid(error: ValidationError, tool: str, schema: Mapping[str, Any]) -> Failure:
+def _invalid(error: ValidationError, tool: str, schema: Mapping[str, Any]) -> ToolFailure:
     problems = error.errors(include_url=False, include_context=False)
     messages = dict.fromkeys(_message(problem["loc"], problem["type"], problem["msg"], schema) for problem in problems)
     hints = dict.fromkeys(hint for problem in problems for hint in _hints(problem["loc"], tool, schema))
-    return Failure("; ".join(messages), "InvalidArgument", tuple(hints))
+    return ToolFailure("; ".join(messages), "InvalidArgument", tuple(hints))
 
 
 Location = tuple[int | str, ...]

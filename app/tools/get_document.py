@@ -6,7 +6,7 @@ from pydantic import Field, StringConstraints
 
 from app.callers.principal import Principal
 from app.logs.auditing import note, note_call
-from app.tools.base import Arguments, Outcome, Tool
+from app.tools.base import Arguments, Tool, ToolResult
 from app.tools.failures import ToolError
 from kb_pipeline.records import DocumentEntry, SearchHit
 from kb_pipeline.search.base import SearchFilter
@@ -31,7 +31,7 @@ class GetDocumentTool(Tool[GetDocumentArguments]):
     arguments = GetDocumentArguments
     operation = "get_document"
 
-    async def run(self, arguments: GetDocumentArguments, who: Principal) -> Outcome:
+    async def run(self, arguments: GetDocumentArguments, who: Principal) -> ToolResult:
         limits = SearchFilter(article_ids=(arguments.doc_id,))
         page = await self.retrieval.documents(who, limits, limit=1)
         note(arguments.doc_id)
@@ -63,4 +63,4 @@ class GetDocumentTool(Tool[GetDocumentArguments]):
             "source_url": row.source_url,
         }
         hits = (SearchHit(chunk=row, score=0.0),)
-        return Outcome({"document": document}, 1, hits, query=arguments.doc_id, filters=limits)
+        return ToolResult({"document": document}, 1, hits, query=arguments.doc_id, filters=limits)

@@ -5,7 +5,7 @@ from typing import Any
 from pydantic import Field
 
 from app.callers.principal import Principal
-from app.tools.base import Arguments, Outcome, Tool
+from app.tools.base import Arguments, Tool, ToolResult
 from app.tools.filters import DocumentFilters
 from kb_pipeline.records import Chunk, DocumentEntry, DocumentSort, SearchHit
 
@@ -30,7 +30,7 @@ class ListDocumentsTool(Tool[ListDocumentsArguments]):
     )
     arguments = ListDocumentsArguments
 
-    async def run(self, arguments: ListDocumentsArguments, who: Principal) -> Outcome:
+    async def run(self, arguments: ListDocumentsArguments, who: Principal) -> ToolResult:
         limits = arguments.filters.limits()
         page = await self.retrieval.documents(
             who,
@@ -41,7 +41,7 @@ class ListDocumentsTool(Tool[ListDocumentsArguments]):
         )
         value = {"documents": list(map(_listed, page.documents)), "count": len(page.documents), "total": page.total}
         hits = tuple(SearchHit(chunk=row, score=0.0) for row in page.documents)
-        return Outcome(value, len(hits), hits, query="*", filters=limits)
+        return ToolResult(value, len(hits), hits, query="*", filters=limits)
 
 
 def _listed(row: Chunk) -> dict[str, Any]:

@@ -6,7 +6,7 @@ from pydantic import Field, StringConstraints
 
 from app.callers.principal import Principal
 from app.grounding.citations import images_of, is_elsewhere, with_image_urls
-from app.tools.base import Arguments, Outcome, Tool
+from app.tools.base import Arguments, Tool, ToolResult
 from app.tools.filters import BlockFilters
 from kb_pipeline.records import KnowledgeMode, SearchHit
 
@@ -39,13 +39,13 @@ class SemanticSearchTool(Tool[SemanticSearchArguments]):
     arguments = SemanticSearchArguments
     asker_decides = ("mode",)
 
-    async def run(self, arguments: SemanticSearchArguments, who: Principal) -> Outcome:
+    async def run(self, arguments: SemanticSearchArguments, who: Principal) -> ToolResult:
         limits = arguments.filters.limits()
         asker = who.in_mode(arguments.mode)
         hits = await self.retrieval.search(arguments.query, asker, top=arguments.top_k, filters=limits)
         scored = [_block(hit) | ({"score": hit.score} if who.is_operator else {}) for hit in hits]
         value = {"results": scored, "result_count": len(hits)}
-        return Outcome(value, len(hits), tuple(hits), query=arguments.query, filters=limits, asker=asker)
+        return ToolResult(value, len(hits), tuple(hits), query=arguments.query, filters=limits, asker=asker)
 
 
 def _block(hit: SearchHit) -> dict[str, Any]:

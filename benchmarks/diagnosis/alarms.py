@@ -21,7 +21,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from app.network.diagnosing import diagnose
-from app.network.incidents import Incident
+from app.network.incidents import SignGroup
 from benchmarks.diagnosis.sequences import DEVIATIONS, deviations
 from kb_pipeline.network.topology import Topology
 
@@ -87,7 +87,7 @@ def alerts_of(alarms: pd.DataFrame) -> pa.Table:
     )
 
 
-def grouped(network: Topology, alerts: pa.Table) -> list[Incident]:
+def grouped(network: Topology, alerts: pa.Table) -> list[SignGroup]:
     """The groups that an investigation makes, of which nobody has said what the types mean."""
     at = alerts["at"].to_numpy()
     return diagnose(network, alerts, {}, float(at.min()), float(at.max())).incidents
@@ -100,7 +100,7 @@ def grouped_by_windows(network: Topology, alerts: pa.Table) -> int:
     return sum(len(grouped(network, alerts.filter(pa.array(window == each)))) for each in np.unique(window))
 
 
-def memberships(network: Topology, alerts: pa.Table, incidents: Iterable[Incident]) -> list[int]:
+def memberships(network: Topology, alerts: pa.Table, incidents: Iterable[SignGroup]) -> list[int]:
     """In how many groups each alert is."""
     spans: dict[tuple[int, str], list[tuple[float, float]]] = {}
     for incident in incidents:

@@ -24,7 +24,7 @@ from hypothesis import HealthCheck, Phase, given, seed
 from hypothesis import settings as hypothesis_settings
 
 from kb_pipeline.errors import QueryError
-from kb_pipeline.network.base import Limits
+from kb_pipeline.network.base import QueryLimits
 from kb_pipeline.network.loading import load
 from kb_pipeline.network.local.store import LocalStore
 from kb_pipeline.network.scenario import ScenarioFolder
@@ -51,7 +51,7 @@ _SYSTEM = ("/proc/", "/sys/", "/dev/null", "/dev/urandom", "/etc/ld.so", "/lib",
 def ask_all(home: Path, folder: Path) -> dict[str, object]:
     """Ask everything, and after each query one that is harmless."""
     store = LocalStore(home, "telco")
-    store.query("SELECT 1", Limits())
+    store.query("SELECT 1", QueryLimits())
     outcomes = {"refused": 0, "answered": 0}
     slow: list[str] = []
     times, following = [], []
@@ -60,7 +60,7 @@ def ask_all(home: Path, folder: Path) -> dict[str, object]:
         for text in texts:
             began = time.perf_counter()
             try:
-                store.query(text, Limits(seconds=_SECONDS))
+                store.query(text, QueryLimits(seconds=_SECONDS))
                 outcomes["answered"] += 1
             except QueryError:
                 outcomes["refused"] += 1
@@ -68,7 +68,7 @@ def ask_all(home: Path, folder: Path) -> dict[str, object]:
             if times[-1] > _SECONDS + 0.5:
                 slow.append(text[:60])
             began = time.perf_counter()
-            store.query("SELECT count(*) FROM vertices", Limits())
+            store.query("SELECT count(*) FROM vertices", QueryLimits())
             following.append(time.perf_counter() - began)
     following.sort()
     own = int(re.search(r"VmHWM:\s+(\d+)", Path("/proc/self/status").read_text())[1]) >> 10  # type: ignore[index]

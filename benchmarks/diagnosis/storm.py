@@ -20,7 +20,7 @@ from app.network.diagnosing import diagnose
 from app.network.reading import alerts_query, read_alerts
 from benchmarks.diagnosis.simulator import NOW, SYMPTOMS, WINDOW
 from benchmarks.diagnosis.tiling import storm, tile, write_scenario
-from kb_pipeline.network.base import Limits, TopologyQuery
+from kb_pipeline.network.base import QueryLimits, TopologyQuery
 from kb_pipeline.network.loading import load
 from kb_pipeline.network.local.store import LocalStore
 from kb_pipeline.network.scenario import ScenarioFolder
@@ -81,9 +81,9 @@ def queried(folder: Path) -> dict[str, object]:
     aggregate = f"SELECT link_id, avg(latency_ms) FROM link_metrics WHERE {day} GROUP BY link_id"
     store.network()
     asked = {
-        "walk": lambda cause: store.query(f"SELECT * FROM downstream('{cause}', 4)", Limits()),
+        "walk": lambda cause: store.query(f"SELECT * FROM downstream('{cause}', 4)", QueryLimits()),
         "topology": lambda cause: asyncio.run(store.topology(TopologyQuery(around=(cause,), depth=2))),
-        "aggregate": lambda cause: store.query(aggregate, Limits()),
+        "aggregate": lambda cause: store.query(aggregate, QueryLimits()),
     }
     found = {}
     for name, ask in asked.items():

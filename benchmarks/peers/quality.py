@@ -20,7 +20,7 @@ from benchmarks.peers.corpus import copied, count
 from kb_pipeline.evaluation.asking import DEPTH, Wording, outcome_of, wordings
 from kb_pipeline.evaluation.measures import scores_of, with_values
 from kb_pipeline.evaluation.questions import QuestionSet, read_questions
-from kb_pipeline.evaluation.records import Outcome
+from kb_pipeline.evaluation.records import QuestionOutcome
 from kb_pipeline.flow.workspace import open_workspace
 from kb_pipeline.records import Chunk, SearchHit, SearchMode
 from kb_pipeline.settings import load_settings
@@ -111,7 +111,9 @@ def scores_by_set(asked: Sequence[Asked], found: Sequence[Sequence[SearchHit]]) 
     """By question set, measure and group."""
     rest, scores = list(found), {}
     for one in asked:
-        outcomes: list[Outcome] = [outcome_of(wording, hits) for wording, hits in zip(one.wordings, rest, strict=False)]
+        outcomes: list[QuestionOutcome] = [
+            outcome_of(wording, hits) for wording, hits in zip(one.wordings, rest, strict=False)
+        ]
         rest = rest[len(one.wordings) :]
         measured = scores_of(with_values(outcomes))
         scores[one.questions.name] = {

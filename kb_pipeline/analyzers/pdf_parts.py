@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Part:
+class PdfPart:
     """Some consecutive pages of a document, as a separate PDF."""
 
     pdf: bytes
@@ -23,7 +23,7 @@ class Part:
         return bool(_reader(self.pdf).pages[page].extract_text().strip())
 
 
-def split_pdf(pdf: bytes, max_pages: int, max_bytes: int) -> list[Part]:
+def split_pdf(pdf: bytes, max_pages: int, max_bytes: int) -> list[PdfPart]:
     """Split a document into parts within the limits; a document within the limits is the only part.
 
     Raises:
@@ -35,7 +35,7 @@ def split_pdf(pdf: bytes, max_pages: int, max_bytes: int) -> list[Part]:
         reader = _reader(pdf)
         count = len(reader.pages)
         if count <= max_pages and len(pdf) <= max_bytes:
-            return [Part(pdf, count)]
+            return [PdfPart(pdf, count)]
         starts = range(0, count, max_pages)
         return [part for start in starts for part in _parts(reader, start, min(start + max_pages, count), max_bytes)]
     except PyPdfError as exc:
@@ -45,11 +45,11 @@ def split_pdf(pdf: bytes, max_pages: int, max_bytes: int) -> list[Part]:
         ) from exc
 
 
-def _parts(reader: "PdfReader", start: int, stop: int, max_bytes: int) -> Iterator[Part]:
+def _parts(reader: "PdfReader", start: int, stop: int, max_bytes: int) -> Iterator[PdfPart]:
     """Split the pages in half until each part is within the limit of bytes."""
     pdf = _pages(reader, start, stop)
     if len(pdf) <= max_bytes:
-        yield Part(pdf, stop - start)
+        yield PdfPart(pdf, stop - start)
     elif stop - start == 1:
         raise ArticleError(f"page {start + 1} of its PDF has {len(pdf):,} bytes, more than {max_bytes:,}")
     else:

@@ -15,7 +15,7 @@ from kb_pipeline.contributions import open_queue
 from kb_pipeline.contributions.base import STATES, TYPES, Contribution
 from kb_pipeline.contributions.content import MOST_BYTES, read_content
 from kb_pipeline.contributions.gap import SAME
-from kb_pipeline.contributions.proposing import Preview, Proposal, preview
+from kb_pipeline.contributions.proposing import Proposal, ProposalPreview, preview
 from kb_pipeline.contributions.review import Review, is_for_another, may_review, readers_in, titles_in
 from kb_pipeline.errors import ContributionError, SettingsError
 from kb_pipeline.flow.workspace import Workspace, open_workspace
@@ -75,7 +75,7 @@ def _content(file: Path) -> str:
     return read_content(file.name, data)
 
 
-def _preview_json(seen: Preview, *, draft: bool) -> dict[str, object]:
+def _preview_json(seen: ProposalPreview, *, draft: bool) -> dict[str, object]:
     return {
         **seen.contribution.model_dump(exclude={*_NOT_SHOWN, "decision"}),
         "state": "draft" if draft else "pending",
@@ -86,7 +86,7 @@ def _preview_json(seen: Preview, *, draft: bool) -> dict[str, object]:
     }
 
 
-def _print_preview(seen: Preview) -> None:
+def _print_preview(seen: ProposalPreview) -> None:
     contribution = seen.contribution
     out.print(f"[bold]{escape(contribution.description)}[/]", soft_wrap=True)
     out.print(f"{contribution.type} for {escape(seen.place)}", soft_wrap=True)

@@ -15,7 +15,7 @@ from kb_pipeline.evaluation.comparison import Comparison
 from kb_pipeline.evaluation.diagnosis import changed_rows, missed_rows, told_of
 from kb_pipeline.evaluation.history import load_outcomes, load_runs
 from kb_pipeline.evaluation.judging import comparison_with_baseline
-from kb_pipeline.evaluation.records import Evaluation, EvaluationRun, Outcome
+from kb_pipeline.evaluation.records import Evaluation, EvaluationRun, QuestionOutcome
 from kb_pipeline.network.opening import configured_scenario
 from kb_pipeline.settings import load_settings
 
@@ -62,7 +62,7 @@ def _json(evaluation: Evaluation, comparison: Comparison | None) -> dict[str, ob
     return document | {"differences": comparison.differences, "changes": changes}
 
 
-def _incident(outcome: Outcome) -> dict[str, object]:
+def _incident(outcome: QuestionOutcome) -> dict[str, object]:
     told = told_of(outcome)
     return {
         "incident": told.incident,

@@ -15,7 +15,7 @@ from kb_pipeline.settings import load_settings
 from kb_pipeline.store.audit import os_user
 from kb_pipeline.store.home import dagster_home
 from kb_pipeline.upkeep import empty as upkeep
-from kb_pipeline.upkeep.empty import Part, PartResult, examine, name_of, parts_of
+from kb_pipeline.upkeep.empty import EnvironmentPart, PartResult, examine, name_of, parts_of
 
 
 def empty(
@@ -52,7 +52,9 @@ def empty(
             parts.append(upkeep.conversations(application.count_conversations, application.delete_conversations))
             parts.append(upkeep.investigations(workspace))
         parts.append(
-            Part("partitions of Dagster", str(home), "articles and scenarios", partitions.find, partitions.remove)
+            EnvironmentPart(
+                "partitions of Dagster", str(home), "articles and scenarios", partitions.find, partitions.remove
+            )
         )
         environment = name_of(workspace)
         found = examine(parts)
@@ -76,7 +78,7 @@ def _confirm(environment: str) -> None:
         raise KnowledgeBaseError(f"nothing was removed: {typed!r} is not {environment!r}")
 
 
-def _emptied(parts: list[Part]) -> list[PartResult]:
+def _emptied(parts: list[EnvironmentPart]) -> list[PartResult]:
     results = []
     for result in upkeep.empty(parts):
         results.append(result)

@@ -20,7 +20,7 @@ from kb_pipeline.evaluation.gaps import DAYS
 from kb_pipeline.evaluation.history import load_outcomes, load_runs
 from kb_pipeline.evaluation.judging import comparison_with_baseline
 from kb_pipeline.evaluation.questions import QuestionSet, question_sets, read_questions
-from kb_pipeline.evaluation.records import Evaluation, EvaluationRun, Outcome, Score, Scores
+from kb_pipeline.evaluation.records import Evaluation, EvaluationRun, QuestionOutcome, Score, Scores
 from kb_pipeline.evaluation.retrieval import evaluate as evaluate_generation
 from kb_pipeline.evaluation.tables import change_rows, difference_rows, score_rows
 from kb_pipeline.flow.workspace import open_workspace
@@ -121,7 +121,7 @@ def _evaluation_json(evaluation: Evaluation, comparison: Comparison | None) -> d
     return document | {"differences": comparison.differences, "changes": changes}
 
 
-def _outcome_json(outcome: Outcome) -> dict[str, object]:
+def _outcome_json(outcome: QuestionOutcome) -> dict[str, object]:
     """The outcome of a question: the ranked articles, each once, and the ranked chunks."""
     articles = dict.fromkeys(ranked.article_id for ranked in outcome.ranked)
     chunks = [ranked.chunk_id for ranked in outcome.ranked]

@@ -11,7 +11,7 @@ from rich.markup import escape
 
 from kb_pipeline.cli.console import AsJson, OnlyArticles, ThisAnalyzer, err, named, print_json
 from kb_pipeline.cli.naming import did_you_mean
-from kb_pipeline.cli.progress import Tally, build_with_bar, document, summarise
+from kb_pipeline.cli.progress import ResultCounter, build_with_bar, document, summarise
 from kb_pipeline.errors import SettingsError
 from kb_pipeline.flow.layers import layers_between
 from kb_pipeline.flow.stale import Stale, stale_articles
@@ -89,7 +89,14 @@ def _ingest(
     if not ids:
         err.print(f"nothing to ingest: {settings.staging} holds no article folder", markup=False)
     config = {"articles": ids, "first_layer": layers[0], "last_layer": layers[-1]}
-    _run(settings, "ingest_articles", config, Tally("ingesting", len(ids), last=layers[-1]), listing, as_json=as_json)
+    _run(
+        settings,
+        "ingest_articles",
+        config,
+        ResultCounter("ingesting", len(ids), last=layers[-1]),
+        listing,
+        as_json=as_json,
+    )
 
 
 def _ingest_changed(settings: Settings, listing: StagingListing, *, as_json: bool) -> NoReturn:
@@ -99,7 +106,7 @@ def _ingest_changed(settings: Settings, listing: StagingListing, *, as_json: boo
         err.print(f"[bold]{count}[/] {escape(reason)}: {named(ids, 5)}", soft_wrap=True)
     if not stale:
         err.print("nothing to ingest: every article is up to date with its source, the code and the settings")
-    tally = Tally("ingesting", len(stale))
+    tally = ResultCounter("ingesting", len(stale))
     _run(settings, "refresh_stale_articles", {}, tally, listing, stale=stale, as_json=as_json)
 
 
@@ -107,7 +114,7 @@ def _run(
     settings: Settings,
     job: str,
     config: Mapping[str, object],
-    tally: Tally,
+    tally: ResultCounter,
     listing: StagingListing,
     *,
     as_json: bool,
@@ -134,7 +141,7 @@ def retry(article: OnlyArticles = None, as_json: AsJson = False) -> None:
     failing = [article_id for article_id in dict.fromkeys(article or states) if states[article_id].failure]
     if others := [article_id for article_id in article or () if article_id not in failing]:
         err.print(f"not failing, skipped: {named(others)}", soft_wrap=True)
-    tally = Tally("retrying", len(failing))
+    tally = ResultCounter("retrying", len(failing))
     run = build_with_bar(settings, "retry_failing_articles", {"articles": failing}, tally) if failing else None
     if run:
         summarise(tally, {})

@@ -11,7 +11,7 @@ from kb_pipeline.cli.naming import did_you_mean
 from kb_pipeline.errors import SettingsError, StorageError
 from kb_pipeline.flow.workspace import open_workspace
 from kb_pipeline.settings import load_settings
-from kb_pipeline.upkeep.preview import SAMPLE, Preview
+from kb_pipeline.upkeep.preview import SAMPLE, SettingsPreview
 from kb_pipeline.upkeep.preview import preview as make_preview
 from kb_pipeline.upkeep.preview_report import (
     Rows,
@@ -79,7 +79,7 @@ def _parsed(changes: list[str]) -> dict[str, str]:
     return {name.strip(): value for name, _, value in pairs}
 
 
-def _write(found: Preview, folder: Path) -> None:
+def _write(found: SettingsPreview, folder: Path) -> None:
     try:
         folder.mkdir(parents=True, exist_ok=True)
         (folder / "report.md").write_text(markdown(found, whole=True))
@@ -91,7 +91,7 @@ def _write(found: Preview, folder: Path) -> None:
     err.print(f"written to {escape(str(folder))}", soft_wrap=True)
 
 
-def _print(found: Preview, *, whole: bool) -> None:
+def _print(found: SettingsPreview, *, whole: bool) -> None:
     for line in summary_lines(found):
         out.print(escape(line), soft_wrap=True)
     _print_table(article_rows(found))

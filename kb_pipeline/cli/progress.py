@@ -32,7 +32,7 @@ _LINE_SECONDS, _LOOK_SECONDS = 30.0, 1.0
 _MOST_ACTIVITIES = 3
 
 
-class Tally:
+class ResultCounter:
     """Counts results as they arrive, and moves the bar, or prints a line every half minute where no bar can move."""
 
     def __init__(
@@ -159,7 +159,7 @@ class Tally:
                 self.warnings += [f"{result.article_id}: {row['warning']}" for row in warnings.rows]
 
 
-def run_with_bar(settings: Settings, job: str, config: Mapping[str, object], tally: Tally) -> JobRun:
+def run_with_bar(settings: Settings, job: str, config: Mapping[str, object], tally: ResultCounter) -> JobRun:
     """Run a job that reports articles, with a progress bar. Failed articles are part of the result and raise nothing.
 
     Raises:
@@ -173,7 +173,7 @@ def run_with_bar(settings: Settings, job: str, config: Mapping[str, object], tal
     return run
 
 
-def build_with_bar(settings: Settings, job: str, config: Mapping[str, object], tally: Tally) -> JobRun:
+def build_with_bar(settings: Settings, job: str, config: Mapping[str, object], tally: ResultCounter) -> JobRun:
     """Like :func:`run_with_bar`, for jobs that build articles: a worker loads the models while Dagster is imported."""
     from kb_pipeline.flow.build import warm_up
 
@@ -181,7 +181,7 @@ def build_with_bar(settings: Settings, job: str, config: Mapping[str, object], t
     return run_with_bar(settings, job, config, tally)
 
 
-def summarise(tally: Tally, refused: Mapping[str, str]) -> None:
+def summarise(tally: ResultCounter, refused: Mapping[str, str]) -> None:
     """Print warnings, failures and counts to stderr."""
     for warning in tally.warnings[:_MOST_LINES]:
         err.print(f"[yellow]warning:[/] {escape(warning)}", soft_wrap=True)
@@ -202,7 +202,7 @@ def summarise(tally: Tally, refused: Mapping[str, str]) -> None:
     )
 
 
-def document(run: JobRun | None, tally: Tally, refused: Mapping[str, str]) -> dict[str, object]:
+def document(run: JobRun | None, tally: ResultCounter, refused: Mapping[str, str]) -> dict[str, object]:
     """The summary as the object that ``--json`` prints; ``run`` is ``None`` if there was nothing to do."""
     failed = [
         {

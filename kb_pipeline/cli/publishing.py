@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING
 from kb_pipeline.settings import Settings
 
 if TYPE_CHECKING:
-    from kb_pipeline.cli.progress import Tally
+    from kb_pipeline.cli.progress import ResultCounter
 
 
-def ingest_stale(settings: Settings, article_ids: Sequence[str]) -> "Tally | None":
+def ingest_stale(settings: Settings, article_ids: Sequence[str]) -> "ResultCounter | None":
     """Ingest those of these articles that are new, changed or outdated, as ``kb ingest --changed`` would."""
-    from kb_pipeline.cli.progress import Tally, build_with_bar, summarise
+    from kb_pipeline.cli.progress import ResultCounter, build_with_bar, summarise
     from kb_pipeline.flow.stale import stale_articles
     from kb_pipeline.flow.workspace import open_workspace
 
@@ -19,7 +19,7 @@ def ingest_stale(settings: Settings, article_ids: Sequence[str]) -> "Tally | Non
     stale = [each.article_id for each in stale_articles(open_workspace(settings)) if each.article_id in wanted]
     if not stale:
         return None
-    tally = Tally("ingesting", len(stale))
+    tally = ResultCounter("ingesting", len(stale))
     build_with_bar(settings, "ingest_articles", {"articles": stale}, tally)
     summarise(tally, {})
     return tally

@@ -11,7 +11,7 @@ from rich.markup import escape
 
 from kb_pipeline.cli.console import Article, AsJson, OnlyArticles, err, named, print_json
 from kb_pipeline.cli.naming import check_not_mistyped, did_you_mean
-from kb_pipeline.cli.progress import Tally, document, run_with_bar, summarise
+from kb_pipeline.cli.progress import ResultCounter, document, run_with_bar, summarise
 from kb_pipeline.cli.run_job import run_job
 from kb_pipeline.errors import KnowledgeBaseError, SettingsError
 from kb_pipeline.flow.index_state import IndexState
@@ -112,7 +112,7 @@ def reconcile(article: OnlyArticles = None, as_json: AsJson = False) -> None:
     _require_ingested(article, known_articles(workspace.layout))
     before = compare(workspace)
     _print_problems(before, "wrong")
-    tally = Tally("repairing")
+    tally = ResultCounter("repairing")
     run = run_with_bar(settings, "reconcile", {"articles": article or []}, tally)
     if not run.observed("index_state"):
         run.require_success()
@@ -173,7 +173,7 @@ def rollback(
     workspace = open_workspace(settings)
     check_not_mistyped(workspace.layout, article)
     list_versions(workspace, article)  # an unknown article fails here, before a run starts
-    tally = Tally("publishing", 1)
+    tally = ResultCounter("publishing", 1)
     config = {"article": article, "version": version or "", "release": release}
     run = run_with_bar(settings, "rollback_article", config, tally)
     if tally.failures:
@@ -205,7 +205,7 @@ def verify(
     if article and everything:
         raise SettingsError("--all verifies every article; leave out --article")
     ids = list(dict.fromkeys(article or ())) or (ingested if everything else [])
-    tally = Tally("verifying", len(ids) or None)
+    tally = ResultCounter("verifying", len(ids) or None)
     run = run_with_bar(settings, "verify_published", {"articles": ids}, tally)
     results = [
         {"article_id": o.article, "problems": o.metadata["problems"], "skipped": o.metadata["skipped"]}

@@ -21,7 +21,7 @@ from kb_pipeline.settings import load_settings
 from kb_pipeline.wording import counted
 
 if TYPE_CHECKING:
-    from kb_pipeline.network.checks import CheckResult
+    from kb_pipeline.network.checks import NetworkCheck
 
 scenario = typer.Typer(
     help="List, check, load and unload scenarios: networks with their telemetry.", no_args_is_help=True
@@ -164,12 +164,12 @@ def investigate(
         out.print(f"  [dim]kb trace {escape(each['chunk_id'])}[/]", soft_wrap=True)
 
 
-def _checked(counts: dict[str, int], found: "list[CheckResult]") -> dict[str, object]:
+def _checked(counts: dict[str, int], found: "list[NetworkCheck]") -> dict[str, object]:
     checks = [{"name": each.name, "passed": each.passed, "problem": each.problem} for each in found]
     return {"counts": counts, "checks": checks}
 
 
-def _print_checks(counts: dict[str, int], found: "list[CheckResult]") -> None:
+def _print_checks(counts: dict[str, int], found: "list[NetworkCheck]") -> None:
     err.print(", ".join(f"{rows:,} {name}" for name, rows in counts.items()))
     table = new_table("check", "outcome")
     for each in found:

@@ -14,7 +14,7 @@ from kb_pipeline.cli.processes import who_serves
 from kb_pipeline.flow.workspace import Workspace, open_workspace
 from kb_pipeline.records import Usage
 from kb_pipeline.settings import Settings, load_settings
-from kb_pipeline.store.state import ArticleState, Failure, load_states
+from kb_pipeline.store.state import ArticleState, BuildFailure, load_states
 from kb_pipeline.upkeep.status import NO_ARTICLES, Status, read_status
 from kb_pipeline.wording import counted
 
@@ -165,7 +165,7 @@ def failures(as_json: AsJson = False) -> None:
     sys.exit(1 if rows else 0)
 
 
-def _advice(failure: Failure, is_staged: bool) -> str:
+def _advice(failure: BuildFailure, is_staged: bool) -> str:
     if not is_staged:
         return "it is gone from staging: kb remove"
     if failure.transient:
@@ -175,7 +175,7 @@ def _advice(failure: Failure, is_staged: bool) -> str:
     return "fix it in staging; it is then ingested again"
 
 
-def _failure_json(state: ArticleState, failure: Failure, advice: str) -> dict[str, object]:
+def _failure_json(state: ArticleState, failure: BuildFailure, advice: str) -> dict[str, object]:
     return {
         "article_id": state.article_id,
         "kind": failure.kind,
@@ -185,7 +185,7 @@ def _failure_json(state: ArticleState, failure: Failure, advice: str) -> dict[st
     }
 
 
-def _print_failures(rows: list[tuple[ArticleState, Failure, str]]) -> None:
+def _print_failures(rows: list[tuple[ArticleState, BuildFailure, str]]) -> None:
     for state, failure, advice in rows:
         published = "an older version" if state.published else "no version"
         colour = "yellow" if failure.transient else "red"

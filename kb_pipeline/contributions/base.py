@@ -110,7 +110,7 @@ def new_id(at: datetime) -> str:
 
 
 @dataclass(frozen=True)
-class Listing:
+class QueueListing:
     """All that a queue holds: the contributions, the newest first, and what is wrong with those that are damaged."""
 
     contributions: tuple[Contribution, ...]
@@ -133,7 +133,7 @@ class ContributionQueue(ABC):
         """
 
     @abstractmethod
-    def read_all(self) -> Listing:
+    def read_all(self) -> QueueListing:
         """Return all contributions, and what is wrong with those that are damaged.
 
         Raises:

@@ -109,7 +109,7 @@ def _shortened(text: str) -> str:
     return line if len(line) <= LONGEST_DESCRIPTION else f"{line[: LONGEST_DESCRIPTION - 2].rstrip()} …"
 
 
-class Findings:
+class FindingsSender:
     """Hands in findings in one thread, which starts with the first; those beyond a hundred that wait are dropped."""
 
     def __init__(self, workspace: Workspace, contributions: ContributionQueue) -> None:

@@ -18,7 +18,7 @@ from filelock import FileLock
 from pydantic import ValidationError
 from upath import UPath
 
-from kb_pipeline.contributions.base import Contribution, ContributionQueue, Decision, Listing
+from kb_pipeline.contributions.base import Contribution, ContributionQueue, Decision, QueueListing
 from kb_pipeline.errors import ContributionNotFoundError, StorageError, remedy
 from kb_pipeline.store.files import names_in, read_bytes, settle
 
@@ -48,7 +48,7 @@ class FolderQueue(ContributionQueue):
                 raise
         settle([self.folder / contribution.id])
 
-    def read_all(self) -> Listing:
+    def read_all(self) -> QueueListing:
         if self.folder.exists() and not self.folder.is_dir():
             raise StorageError(
                 f"cannot list {self.folder}, which is no folder; move it away, or set KB_CONTRIBUTIONS to another one"
@@ -61,7 +61,7 @@ class FolderQueue(ContributionQueue):
             except StorageError as exc:  # one must not hide the others
                 damages.append(str(exc))
         found.sort(key=lambda one: (one.contributed_at, one.id), reverse=True)
-        return Listing(tuple(found), tuple(damages))
+        return QueueListing(tuple(found), tuple(damages))
 
     def get(self, contribution_id: str) -> Contribution:
         if not _ID.fullmatch(contribution_id) or not (self.folder / contribution_id).is_dir():

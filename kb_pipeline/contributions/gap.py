@@ -33,7 +33,7 @@ class Double(Record):
 
 
 @dataclass(frozen=True)
-class Gap:
+class Neighbourhood:
     """What is near to a proposal. ``embedding`` is its vector as base64, "" if nothing is published yet."""
 
     nearest: tuple[NearPassage, ...] = ()
@@ -53,7 +53,7 @@ def find_gap(
     content: str,
     others: Iterable[Contribution],
     visible: SearchFilter | None = None,
-) -> Gap:
+) -> Neighbourhood:
     """Compare a proposal with the published passages that ``visible`` lets through, and with other contributions.
 
     Before anything is published, only the same words are recognised.
@@ -65,7 +65,7 @@ def find_gap(
     try:
         reader = workspace.reader()
     except IndexMissingError:
-        return Gap(doubles=_doubles(text, None, earlier, {}))
+        return Neighbourhood(doubles=_doubles(text, None, earlier, {}))
     hits = reader.search(text, top=_NEAREST, mode="vector", filters=visible)
     nearest = tuple(
         NearPassage(
@@ -79,7 +79,7 @@ def find_gap(
     )
     vectors = _vectors(reader.embedder, text, earlier)
     own = vectors[""]
-    return Gap(
+    return Neighbourhood(
         nearest=nearest,
         doubles=_doubles(text, own, earlier, vectors),
         embedding_model=reader.embedder.model_id,

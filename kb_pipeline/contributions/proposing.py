@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 from kb_pipeline.contributions.base import TYPES, Contribution, ContributionQueue, commenter, new_id
 from kb_pipeline.contributions.content import harmless, without_claims
-from kb_pipeline.contributions.gap import Gap, find_gap
+from kb_pipeline.contributions.gap import Neighbourhood, find_gap
 from kb_pipeline.contributions.placing import (
     MARKDOWN_FILE,
     Target,
@@ -45,14 +45,14 @@ class Proposal:
 
 
 @dataclass(frozen=True)
-class Preview:
+class ProposalPreview:
     """A contribution that is checked but not handed in, and what is known about it.
 
     ``is_new_article`` and ``is_new_section``: it would be the first text there.
     """
 
     contribution: Contribution
-    gap: Gap
+    gap: Neighbourhood
     is_new_article: bool
     is_new_section: bool
 
@@ -74,7 +74,7 @@ def preview(
     visible: SearchFilter | None = None,
     is_seen: Callable[[str], bool] = everything_is_seen,
     now: Callable[[], datetime] = lambda: datetime.now(UTC),
-) -> Preview:
+) -> ProposalPreview:
     """Check a proposal; nothing is written. ``visible`` limits the passages that it is compared with.
 
     An article that is not ``is_seen`` does not exist for whoever proposes: nothing differs from one that there is not.
@@ -115,7 +115,7 @@ def preview(
         rests_on=proposal.rests_on,
         commented_by=commenter(contribution_id, proposal.commented_by) if proposal.commented_by else "",
     )
-    return Preview(contribution, gap, target.text is None, _is_new_section(target, wanted))
+    return ProposalPreview(contribution, gap, target.text is None, _is_new_section(target, wanted))
 
 
 def _is_new_section(target: Target, section: str) -> bool:

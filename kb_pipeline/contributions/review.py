@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
-from kb_pipeline.contributions.base import Contribution, ContributionQueue, Decision, Listing
+from kb_pipeline.contributions.base import Contribution, ContributionQueue, Decision, QueueListing
 from kb_pipeline.contributions.content import harmless
 from kb_pipeline.contributions.placing import (
     MARKDOWN_FILE,
@@ -84,7 +84,7 @@ def readers_in(layout: Layout) -> Callable[[str], Sequence[str]]:
 
 
 @dataclass(frozen=True)
-class Change:
+class FileChange:
     """What accepting would change: the text of a file, and the section, "" for a whole article."""
 
     target: Target
@@ -121,7 +121,7 @@ class Review:
         self._title_of = title_of
         self._readers_of = readers_of
 
-    def read_all(self) -> Listing:
+    def read_all(self) -> QueueListing:
         """Return all contributions, and what is wrong with those that are damaged.
 
         Raises:
@@ -155,7 +155,7 @@ class Review:
         section: str = "",
         content: str | None = None,
         is_seen: Callable[[str], bool] = everything_is_seen,
-    ) -> Change:
+    ) -> FileChange:
         """Return what accepting it would change, with another section or content if they are given.
 
         It is what somebody may know for whom only the articles exist that are ``is_seen``.
@@ -175,7 +175,7 @@ class Review:
         chosen = target_section(target, contribution.type, section or contribution.section)
         footnote = footnote_of(contribution, by, self._at()[:10])
         title = self._title_of(contribution.service) if target.article_id != contribution.service else ""
-        return Change(target, chosen, with_contribution(target, contribution, chosen, footnote, title))
+        return FileChange(target, chosen, with_contribution(target, contribution, chosen, footnote, title))
 
     def accept(
         self,
@@ -285,7 +285,7 @@ class Review:
             "kb contributions accept ID --output FILE"
         )
 
-    def _write(self, contribution_id: str, file: Path, change: Change) -> None:
+    def _write(self, contribution_id: str, file: Path, change: FileChange) -> None:
         now = read_bytes(file).decode() if file.exists() else None
         if now != change.target.text:
             raise ContributionError(f"{file} was changed in the meantime; accept the contribution again")

@@ -18,7 +18,7 @@ from kb_pipeline.defs.namespace import Namespace
 from kb_pipeline.defs.resources import KnowledgeBase, now
 from kb_pipeline.errors import KnowledgeBaseError
 from kb_pipeline.evaluation.comparison import Fate
-from kb_pipeline.evaluation.gate import Verdict
+from kb_pipeline.evaluation.gate import GateDecision
 from kb_pipeline.evaluation.history import load_runs
 from kb_pipeline.evaluation.judging import accept, comparison_with_baseline, judge_live
 from kb_pipeline.evaluation.plot import plot_history
@@ -224,7 +224,7 @@ evaluate_answering = dg.define_asset_job(
 
 
 def record_verdict(
-    context: dg.OpExecutionContext, settings: Settings, verdict: Verdict, namespace: Namespace, *, promoted: bool
+    context: dg.OpExecutionContext, settings: Settings, verdict: GateDecision, namespace: Namespace, *, promoted: bool
 ) -> None:
     """Record the gate's verdict as a check of the asset, and the scores once readers have the generation."""
     evaluation = verdict.evaluation

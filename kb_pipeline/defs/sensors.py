@@ -19,8 +19,8 @@ from kb_pipeline.flow.watch import (
     Attempt,
     Batch,
     Kind,
-    Plan,
     Status,
+    WatchPlan,
     load_memory,
     plan_changes,
     save_memory,
@@ -94,13 +94,13 @@ def tick(context: dg.SensorEvaluationContext, workspace: Workspace, namespace: N
     return _result(plan, additions, cursor if plan.idle else "", namespace)
 
 
-def _log(context: dg.SensorEvaluationContext, plan: Plan) -> None:
+def _log(context: dg.SensorEvaluationContext, plan: WatchPlan) -> None:
     log = context.log.warning if plan.refused or plan.guard else context.log.info
     log(summarise(plan))
 
 
 def _result(
-    plan: Plan, additions: Sequence[dg.AddDynamicPartitionsRequest], cursor: str, namespace: Namespace
+    plan: WatchPlan, additions: Sequence[dg.AddDynamicPartitionsRequest], cursor: str, namespace: Namespace
 ) -> dg.SensorResult:
     if not plan.batches:
         return dg.SensorResult(
@@ -123,7 +123,7 @@ def _request(batch: Batch, namespace: Namespace) -> dg.RunRequest:
     )
 
 
-def _to_ingest(plan: Plan) -> Iterator[str]:
+def _to_ingest(plan: WatchPlan) -> Iterator[str]:
     return (name for batch in plan.batches if batch.kind == "ingest" for name in batch.signatures)
 
 

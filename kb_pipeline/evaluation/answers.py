@@ -12,7 +12,7 @@ from types import MappingProxyType
 from kb_pipeline.evaluation.asking import Wording
 from kb_pipeline.evaluation.matching import first_rank, words
 from kb_pipeline.evaluation.questions import EvaluationQuestion
-from kb_pipeline.evaluation.records import Outcome, Ranked
+from kb_pipeline.evaluation.records import QuestionOutcome, Ranked
 from kb_pipeline.records import Record
 from kb_pipeline.steps.chunk import plain_text
 from kb_pipeline.steps.html.images import safe_stem
@@ -97,7 +97,7 @@ class GivenAnswer(Record):
     seconds: float = 0.0
 
 
-def answer_outcome(wording: Wording, answer: GivenAnswer) -> Outcome:
+def answer_outcome(wording: Wording, answer: GivenAnswer) -> QuestionOutcome:
     """The outcome of a wording that was answered; the cited passages are its ranking."""
     question = wording.question
     articles = list(dict.fromkeys(passage.article_id for passage in answer.cited))

@@ -17,7 +17,7 @@ from kb_pipeline.evaluation.matching import (
     stands_on_page,
 )
 from kb_pipeline.evaluation.questions import EvaluationQuestion, QuestionSet
-from kb_pipeline.evaluation.records import Outcome, Ranked
+from kb_pipeline.evaluation.records import QuestionOutcome, Ranked
 from kb_pipeline.flow.workspace import Reader
 from kb_pipeline.records import SearchHit
 
@@ -34,10 +34,10 @@ class Wording:
     text: str
     paraphrase: bool
 
-    def outcome(self, **results: Any) -> Outcome:
+    def outcome(self, **results: Any) -> QuestionOutcome:
         """An outcome of this wording, with the fields in ``results``."""
         question = self.question
-        return Outcome(
+        return QuestionOutcome(
             question_id=question.id,
             question_set=self.question_set,
             asked=self.text,
@@ -65,7 +65,7 @@ def wordings(sets: Sequence[QuestionSet]) -> Iterator[Wording]:
                 yield Wording(question, question_set.name, question.paraphrase, paraphrase=True)
 
 
-def ask(reader: Reader, wording: Wording) -> Outcome:
+def ask(reader: Reader, wording: Wording) -> QuestionOutcome:
     """Search for one wording, and rank the right article, passage and image.
 
     Raises:
@@ -74,7 +74,7 @@ def ask(reader: Reader, wording: Wording) -> Outcome:
     return outcome_of(wording, reader.search(wording.text, top=DEPTH))
 
 
-def outcome_of(wording: Wording, hits: Sequence[SearchHit]) -> Outcome:
+def outcome_of(wording: Wording, hits: Sequence[SearchHit]) -> QuestionOutcome:
     """The outcome of a wording for a ranking of at most :data:`DEPTH` chunks."""
     question, chunks = wording.question, [hit.chunk for hit in hits]
     return wording.outcome(

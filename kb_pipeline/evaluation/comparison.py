@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Literal
 
-from kb_pipeline.evaluation.records import Evaluation, Kind, Outcome, Score
+from kb_pipeline.evaluation.records import Evaluation, Kind, QuestionOutcome, Score
 from kb_pipeline.evaluation.statistics import mean_score
 
 FEWEST_QUESTIONS = 20
@@ -35,12 +35,12 @@ Fate = Literal["lost", "won", "changed"]
 
 
 @dataclass(frozen=True)
-class Change:
+class ChangedOutcome:
     """A question with another outcome: lost, won, or only with other ranks or values."""
 
     fate: Fate
-    before: Outcome
-    after: Outcome
+    before: QuestionOutcome
+    after: QuestionOutcome
 
 
 @dataclass(frozen=True)
@@ -54,10 +54,10 @@ class Comparison:
     questions: int
     wordings: int
     differences: Mapping[str, Score]
-    changes: tuple[Change, ...]
+    changes: tuple[ChangedOutcome, ...]
     worse: tuple[str, ...]
 
-    def of(self, fate: Fate) -> list[Change]:
+    def of(self, fate: Fate) -> list[ChangedOutcome]:
         """The changes of this kind."""
         return [change for change in self.changes if change.fate == fate]
 
@@ -70,7 +70,7 @@ def compare(before: Evaluation, after: Evaluation) -> Comparison:
     questions = len({old.question_id for old, _ in pairs})
     names = dict.fromkeys(name for old, _ in pairs for name in old.values)
     differences = {name: score for name in names if (score := _difference(name, pairs))}
-    changes = [Change(fate, old, new) for old, new in pairs if (fate := _fate(old, new, TELLING[kind]))]
+    changes = [ChangedOutcome(fate, old, new) for old, new in pairs if (fate := _fate(old, new, TELLING[kind]))]
     if questions < FEWEST_QUESTIONS:
         worse = _counted(changes, questions) if kind == "diagnosis" else []
     else:
@@ -79,13 +79,13 @@ def compare(before: Evaluation, after: Evaluation) -> Comparison:
     return Comparison(questions, len(pairs), differences, tuple(changes), tuple(worse))
 
 
-def _counted(changes: Sequence[Change], of: int) -> list[str]:
+def _counted(changes: Sequence[ChangedOutcome], of: int) -> list[str]:
     """Whether more was lost than won, in words, where there are too few for an interval."""
     lost, won = (sum(change.fate == fate for change in changes) for fate in ("lost", "won"))
     return [f"{lost} of {of} incidents lost, {won} won"] if lost > won else []
 
 
-def _difference(name: str, pairs: Sequence[tuple[Outcome, Outcome]]) -> Score | None:
+def _difference(name: str, pairs: Sequence[tuple[QuestionOutcome, QuestionOutcome]]) -> Score | None:
     """The mean difference over the pairs in which both outcomes have the measure."""
     both = [(old, new) for old, new in pairs if name in old.values and name in new.values]
     if not both:
@@ -94,7 +94,7 @@ def _difference(name: str, pairs: Sequence[tuple[Outcome, Outcome]]) -> Score | 
     return mean_score(differences, [old.question_id for old, _ in both])
 
 
-def _fate(before: Outcome, after: Outcome, telling: Sequence[str]) -> Fate | None:
+def _fate(before: QuestionOutcome, after: QuestionOutcome, telling: Sequence[str]) -> Fate | None:
     shared = [name for name in telling if name in before.values and name in after.values]
     fell = any(after.values[name] < before.values[name] for name in shared)
     rose = any(after.values[name] > before.values[name] for name in shared)

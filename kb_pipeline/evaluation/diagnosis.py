@@ -9,9 +9,9 @@ from types import MappingProxyType
 
 from pydantic import Field
 
-from kb_pipeline.evaluation.comparison import TELLING, Change
+from kb_pipeline.evaluation.comparison import TELLING, ChangedOutcome
 from kb_pipeline.evaluation.provenance import commit
-from kb_pipeline.evaluation.records import AskedSet, EvaluationRun, Outcome
+from kb_pipeline.evaluation.records import AskedSet, EvaluationRun, QuestionOutcome
 from kb_pipeline.network.incidents import Incident
 from kb_pipeline.records import Record
 from kb_pipeline.steps.fingerprint import fingerprint
@@ -97,10 +97,12 @@ def diagnosis_run(
     )
 
 
-def diagnosis_outcome(incident: Incident, asked_set: str, types: Mapping[str, str], given: GivenDiagnosis) -> Outcome:
+def diagnosis_outcome(
+    incident: Incident, asked_set: str, types: Mapping[str, str], given: GivenDiagnosis
+) -> QuestionOutcome:
     """The outcome of an incident that was diagnosed; ``types`` are those of the network's vertices."""
     told = Diagnosed(incident=incident.incident, causes=incident.causes, planned=incident.planned, given=given)
-    return Outcome(
+    return QuestionOutcome(
         question_id=incident.id,
         question_set=asked_set,
         asked=incident.asked,
@@ -134,12 +136,12 @@ def _distance(incident: Incident, ranked: Sequence[Suspect]) -> float:
     return (ranked[0].probability - (ranked[0].id in incident.causes)) ** 2
 
 
-def missed_rows(outcomes: Iterable[Outcome]) -> list[dict[str, str]]:
+def missed_rows(outcomes: Iterable[QuestionOutcome]) -> list[dict[str, str]]:
     """A row for each incident whose diagnosis is not wholly right: what had failed, and what the report named."""
     return [_row(outcome) for outcome in outcomes if _is_missed(outcome)]
 
 
-def changed_rows(changes: Iterable[Change]) -> list[dict[str, str]]:
+def changed_rows(changes: Iterable[ChangedOutcome]) -> list[dict[str, str]]:
     """A row for each incident with another outcome: what the report named before and now."""
     return [
         {
@@ -152,7 +154,7 @@ def changed_rows(changes: Iterable[Change]) -> list[dict[str, str]]:
     ]
 
 
-def told_of(outcome: Outcome) -> Diagnosed:
+def told_of(outcome: QuestionOutcome) -> Diagnosed:
     """What the outcome of an incident tells."""
     return Diagnosed.model_validate(outcome.detail)
 
@@ -164,11 +166,11 @@ def _group(incident: Incident, types: Mapping[str, str]) -> str:
     return f"cause: {types[incident.causes[0]]}" if len(incident.causes) == 1 else "several causes"
 
 
-def _is_missed(outcome: Outcome) -> bool:
+def _is_missed(outcome: QuestionOutcome) -> bool:
     return any(outcome.values.get(name, 1.0) < 1 for name in (*TELLING["diagnosis"], "planned work"))
 
 
-def _row(outcome: Outcome) -> dict[str, str]:
+def _row(outcome: QuestionOutcome) -> dict[str, str]:
     told = told_of(outcome)
     candidates = ", ".join(f"{each.id} {each.probability:.0%}" for each in told.given.ranked[:_SHOWN])
     return {

@@ -59,7 +59,7 @@ class Unanswered(Record):
         return "\n".join((self.question, *reversed(self.continues)))
 
 
-class Asked(Record):
+class RecordedQuestions(Record):
     """What was asked and not answered, in how many answers each article is cited, by its id, and how all were used."""
 
     unanswered: tuple[Unanswered, ...] = ()
@@ -112,7 +112,7 @@ class KnowledgeGaps(Record):
 _REASONS: tuple[Reason, ...] = ("refused", "closest", "disliked")
 
 
-def find_gaps(workspace: Workspace, asked: Asked, at: str, *, records_content: bool) -> KnowledgeGaps:
+def find_gaps(workspace: Workspace, asked: RecordedQuestions, at: str, *, records_content: bool) -> KnowledgeGaps:
     """Put like questions together, and find the article that is nearest to each.
 
     Without ``records_content`` no word of a question is in the result that somebody asked who had signed in.

@@ -15,7 +15,7 @@ from kb_pipeline.settings import Settings
 
 
 @dataclass(frozen=True)
-class Verdict:
+class GateDecision:
     """Whether a generation may be promoted, and why or why not; ``evaluation`` is the evaluation of it."""
 
     passed: bool
@@ -23,7 +23,7 @@ class Verdict:
     evaluation: Evaluation | None = None
 
 
-def judge_generation(workspace: Workspace, live: Generation, at: str) -> Verdict:
+def judge_generation(workspace: Workspace, live: Generation, at: str) -> GateDecision:
     """Compare the generation of these settings with the live one, by the question sets of the knowledge base.
 
     Without question sets it passes. If it cannot be evaluated, it does not pass. Evaluations in the history are reused.
@@ -32,16 +32,16 @@ def judge_generation(workspace: Workspace, live: Generation, at: str) -> Verdict
     try:
         sets = question_sets(workspace.settings)
         if not sets:
-            return Verdict(True)
+            return GateDecision(True)
         after = evaluate(workspace, building, sets, at)
     except KnowledgeBaseError as exc:
-        return Verdict(False, f"generation {building.id} cannot be evaluated: {exc}; {_by_hand(building.id)}")
+        return GateDecision(False, f"generation {building.id} cannot be evaluated: {exc}; {_by_hand(building.id)}")
     try:
         before = judge_live(workspace.settings, evaluate(workspace, live, sets, at))
     except KnowledgeBaseError as exc:
         return _without_comparison(workspace.settings, after, live, exc)
     after = judge(workspace.settings, after, before)
-    return Verdict(after.run.accepted, "" if after.run.accepted else refusal_of(after.run, live.id), after)
+    return GateDecision(after.run.accepted, "" if after.run.accepted else refusal_of(after.run, live.id), after)
 
 
 def find_refusal(workspace: Workspace, live_id: str) -> str:
@@ -68,12 +68,14 @@ def refusal_of(run: EvaluationRun, live_id: str) -> str:
     )
 
 
-def _without_comparison(settings: Settings, after: Evaluation, live: Generation, exc: KnowledgeBaseError) -> Verdict:
+def _without_comparison(
+    settings: Settings, after: Evaluation, live: Generation, exc: KnowledgeBaseError
+) -> GateDecision:
     """The verdict if the live generation cannot be searched: pass, because readers lose nothing, unless it is busy."""
     reason = f"generation {live.id} cannot be asked: {exc}"
     if isinstance(exc, TransientError):
-        return Verdict(False, f"{reason}; the next run compares generation {after.run.generation} with it")
-    return Verdict(True, f"{reason}, so there was no comparison", judge(settings, after, None))
+        return GateDecision(False, f"{reason}; the next run compares generation {after.run.generation} with it")
+    return GateDecision(True, f"{reason}, so there was no comparison", judge(settings, after, None))
 
 
 def _newest(runs: Iterable[EvaluationRun], generation_id: str) -> EvaluationRun | None:

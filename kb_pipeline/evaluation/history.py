@@ -14,7 +14,7 @@ from pydantic import TypeAdapter, ValidationError
 from upath import UPath
 
 from kb_pipeline.errors import DamagedLayerError
-from kb_pipeline.evaluation.records import Evaluation, EvaluationRun, Kind, Outcome, is_run_id
+from kb_pipeline.evaluation.records import Evaluation, EvaluationRun, Kind, QuestionOutcome, is_run_id
 from kb_pipeline.settings import Settings
 from kb_pipeline.steps.fingerprint import seal, unseal
 from kb_pipeline.store.files import read_all, read_bytes, remove_file, remove_folder, write_bytes
@@ -22,7 +22,7 @@ from kb_pipeline.store.files import read_all, read_bytes, remove_file, remove_fo
 KEPT = 500
 """Runs to keep in each history: a nightly run for a year, and some more by hand."""
 
-_OUTCOMES = TypeAdapter(tuple[Outcome, ...])
+_OUTCOMES = TypeAdapter(tuple[QuestionOutcome, ...])
 _SUFFIX = ".json"
 _DETAILS = ".outcomes.json.gz"
 
@@ -46,7 +46,7 @@ def load_run(settings: Settings, run_id: str, scenario: str = "") -> EvaluationR
     return _parse_run(run_id, read_bytes(path)) if is_run_id(run_id) and path.exists() else None
 
 
-def load_outcomes(settings: Settings, run: EvaluationRun) -> tuple[Outcome, ...]:
+def load_outcomes(settings: Settings, run: EvaluationRun) -> tuple[QuestionOutcome, ...]:
     """Load the outcomes of a run.
 
     Raises:

@@ -14,7 +14,7 @@ AUC
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
-from kb_pipeline.evaluation.records import Outcome, Score, Scores
+from kb_pipeline.evaluation.records import QuestionOutcome, Score, Scores
 from kb_pipeline.evaluation.statistics import mean_score, separation_score
 
 _NOT_FOUND = " not found"
@@ -22,7 +22,7 @@ _NOT_FOUND = " not found"
 _Judgements = tuple[Mapping[str, Mapping[str, int]], Mapping[str, Mapping[str, float]]]
 
 
-def with_values(outcomes: Sequence[Outcome]) -> tuple[Outcome, ...]:
+def with_values(outcomes: Sequence[QuestionOutcome]) -> tuple[QuestionOutcome, ...]:
     """The outcomes with their value of each measure that applies to the question."""
     from ir_measures import RR, Success
 
@@ -38,7 +38,7 @@ def with_values(outcomes: Sequence[Outcome]) -> tuple[Outcome, ...]:
     return tuple(one.model_copy(update={"values": values.get(str(place), {})}) for place, one in enumerate(outcomes))
 
 
-def scores_of(outcomes: Sequence[Outcome]) -> Scores:
+def scores_of(outcomes: Sequence[QuestionOutcome]) -> Scores:
     """The retrieval scores, for every group of questions."""
     scores = mean_scores(outcomes)
     if separation := _separation(outcomes):
@@ -46,7 +46,7 @@ def scores_of(outcomes: Sequence[Outcome]) -> Scores:
     return scores
 
 
-def mean_scores(outcomes: Sequence[Outcome]) -> Scores:
+def mean_scores(outcomes: Sequence[QuestionOutcome]) -> Scores:
     """The mean of each measure, for every group of questions that has values of it."""
     names = dict.fromkeys(name for one in outcomes for name in one.values)
     scores: Scores = {name: {} for name in names}
@@ -58,16 +58,16 @@ def mean_scores(outcomes: Sequence[Outcome]) -> Scores:
     return scores
 
 
-def groups_of(outcomes: Iterable[Outcome]) -> dict[str, list[Outcome]]:
+def groups_of(outcomes: Iterable[QuestionOutcome]) -> dict[str, list[QuestionOutcome]]:
     """Group outcomes: "all" original questions, their "paraphrase", and the original questions by kind."""
-    groups: dict[str, list[Outcome]] = {"all": [], "paraphrase": []}
+    groups: dict[str, list[QuestionOutcome]] = {"all": [], "paraphrase": []}
     for one in outcomes:
         for group in ("paraphrase",) if one.paraphrase else ("all", one.kind):
             groups.setdefault(group, []).append(one)
     return {group: members for group, members in groups.items() if members}
 
 
-def _separation(outcomes: Sequence[Outcome]) -> dict[str, Score]:
+def _separation(outcomes: Sequence[QuestionOutcome]) -> dict[str, Score]:
     """AUC for every group of answerable questions, each against all unanswerable questions."""
     rated = [one for one in outcomes if one.confidence is not None]
     unanswerable = [one.confidence or 0.0 for one in rated if not one.answerable and not one.paraphrase]
@@ -79,7 +79,7 @@ def _separation(outcomes: Sequence[Outcome]) -> dict[str, Score]:
     }
 
 
-def _articles(outcomes: Sequence[Outcome]) -> _Judgements:
+def _articles(outcomes: Sequence[QuestionOutcome]) -> _Judgements:
     right, runs = {}, {}
     for place, one in enumerate(outcomes):
         if one.answerable:
@@ -90,7 +90,9 @@ def _articles(outcomes: Sequence[Outcome]) -> _Judgements:
 
 
 def _chunks(
-    outcomes: Sequence[Outcome], sought: Callable[[Outcome], object], rank: Callable[[Outcome], int | None]
+    outcomes: Sequence[QuestionOutcome],
+    sought: Callable[[QuestionOutcome], object],
+    rank: Callable[[QuestionOutcome], int | None],
 ) -> _Judgements:
     right, runs = {}, {}
     for place, one in enumerate(outcomes):

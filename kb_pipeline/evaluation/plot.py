@@ -15,7 +15,7 @@ SHOWN = 40
 """How many of the newest runs are plotted."""
 
 
-class Line(NamedTuple):
+class PlottedLine(NamedTuple):
     """A measure of a group of questions, with its label and colour."""
 
     measure: str
@@ -25,18 +25,18 @@ class Line(NamedTuple):
 
 
 LINES = (
-    Line("article@5", "all", "article@5", "#0b6e69"),
-    Line("span@5", "all", "span@5", "#c2701c"),
-    Line("MRR@10", "all", "MRR@10", "#8a5a9e"),
-    Line("article@5", "paraphrase", "article@5, in other words", "#5b7f95"),
-    Line("article cited", "all", "right article cited", "#0b6e69"),
-    Line("words in the answer", "all", "answer holds the words", "#c2701c"),
-    Line("citation recall", "all", "citation recall", "#8a5a9e"),
-    Line("refused", "all", "unanswerable refused", "#5b7f95"),
-    Line("top-1", "all", "right cause named first", "#0b6e69"),
-    Line("top-3", "all", "among the first three", "#c2701c"),
-    Line("no common cause", "all", "no common cause recognised", "#8a5a9e"),
-    Line("Brier", "all", "Brier (0 is best)", "#5b7f95"),
+    PlottedLine("article@5", "all", "article@5", "#0b6e69"),
+    PlottedLine("span@5", "all", "span@5", "#c2701c"),
+    PlottedLine("MRR@10", "all", "MRR@10", "#8a5a9e"),
+    PlottedLine("article@5", "paraphrase", "article@5, in other words", "#5b7f95"),
+    PlottedLine("article cited", "all", "right article cited", "#0b6e69"),
+    PlottedLine("words in the answer", "all", "answer holds the words", "#c2701c"),
+    PlottedLine("citation recall", "all", "citation recall", "#8a5a9e"),
+    PlottedLine("refused", "all", "unanswerable refused", "#5b7f95"),
+    PlottedLine("top-1", "all", "right cause named first", "#0b6e69"),
+    PlottedLine("top-3", "all", "among the first three", "#c2701c"),
+    PlottedLine("no common cause", "all", "no common cause recognised", "#8a5a9e"),
+    PlottedLine("Brier", "all", "Brier (0 is best)", "#5b7f95"),
 )
 """The lines to plot; a run has four of them, by what it measures: retrieval, answers or diagnosis."""
 
@@ -81,7 +81,7 @@ def _draw_axes(axes: "Axes", runs: Sequence[EvaluationRun]) -> None:
             axes.text(place - 0.46, 0.015, f"{what} {after.generation}", color=_MUTED, fontsize=7)
 
 
-def _draw(axes: "Axes", runs: Sequence[EvaluationRun], line: Line) -> float | None:
+def _draw(axes: "Axes", runs: Sequence[EvaluationRun], line: PlottedLine) -> float | None:
     """Draw one line with its intervals, and return its last value. Runs that were not accepted get a hollow red dot."""
     scores = [(place, run.scores.get(line.measure, {}).get(line.group)) for place, run in enumerate(runs)]
     points = [(place, score) for place, score in scores if score]
@@ -101,7 +101,7 @@ def _draw(axes: "Axes", runs: Sequence[EvaluationRun], line: Line) -> float | No
     return values[-1]
 
 
-def _name_lines(axes: "Axes", count: int, ends: Sequence[tuple[float, Line]]) -> None:
+def _name_lines(axes: "Axes", count: int, ends: Sequence[tuple[float, PlottedLine]]) -> None:
     """Write value and label at the end of each line, moved apart so that they do not overlap."""
     height = 2.0
     for value, line in sorted(ends, key=lambda end: -end[0]):

@@ -30,7 +30,7 @@ class Ranked(Record):
     score: float
 
 
-class Outcome(Record):
+class QuestionOutcome(Record):
     """The outcome of one question in one wording.
 
     Ranks begin at 1, and are ``None`` if nothing right was found.
@@ -150,4 +150,4 @@ class Evaluation:
     """A run with the outcome of each question."""
 
     run: EvaluationRun
-    outcomes: tuple[Outcome, ...]
+    outcomes: tuple[QuestionOutcome, ...]

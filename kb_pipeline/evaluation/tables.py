@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 
-from kb_pipeline.evaluation.comparison import Change, Comparison
+from kb_pipeline.evaluation.comparison import ChangedOutcome, Comparison
 from kb_pipeline.evaluation.records import Score, Scores
 
 NO_BREAK = "\u2011"
@@ -42,7 +42,7 @@ def difference_rows(comparison: Comparison) -> list[dict[str, str]]:
     ]
 
 
-def change_rows(changes: Sequence[Change]) -> list[dict[str, str]]:
+def change_rows(changes: Sequence[ChangedOutcome]) -> list[dict[str, str]]:
     """A row for each question with another outcome, with the ranks before and after."""
     return [
         {

@@ -8,7 +8,7 @@ from pydantic import Field
 from kb_pipeline.records import Record, Scalar
 
 
-class Tally(Record):
+class UseTally(Record):
     """How often something happened, and how often it went well."""
 
     times: int = 0
@@ -26,15 +26,15 @@ class AnswerUse(Record):
     answers: int = 0
     refused: int = 0
     closest: int = 0
-    sources: Tally = Tally()
-    options: Tally = Tally()
-    plans: dict[str, Tally] = Field(default_factory=dict)
-    tools: dict[str, Tally] = Field(default_factory=dict)
+    sources: UseTally = UseTally()
+    options: UseTally = UseTally()
+    plans: dict[str, UseTally] = Field(default_factory=dict)
+    tools: dict[str, UseTally] = Field(default_factory=dict)
 
     def rows(self) -> list[dict[str, Scalar]]:
         """The counts as the rows of a table; what never happened has none."""
         counted = {
-            "answers that answer": Tally(times=self.answers, well=self.answers - self.refused - self.closest),
+            "answers that answer": UseTally(times=self.answers, well=self.answers - self.refused - self.closest),
             "sources that were opened": self.sources,
             "questions asked back that were answered by a choice": self.options,
             **{f"plans that succeeded: {name}": tally for name, tally in sorted(self.plans.items())},

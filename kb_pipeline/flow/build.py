@@ -43,7 +43,7 @@ from kb_pipeline.steps.checks import CHECKS
 from kb_pipeline.steps.fingerprint import fingerprint
 from kb_pipeline.store.state import (
     ArticleState,
-    Failure,
+    BuildFailure,
     LayerState,
     load_reports,
     load_state,
@@ -370,7 +370,7 @@ def _may_have_been_killed(workspace: Workspace, failed: ArticleResult) -> bool:
     return not (before and before.limits and before.attempts >= _LOST_PROCESSES)
 
 
-def _cause(workspace: Workspace, failed: ArticleResult) -> Failure | None:
+def _cause(workspace: Workspace, failed: ArticleResult) -> BuildFailure | None:
     """The failure of an earlier layer with the same source, which is why the layer before this one is missing."""
     state = load_state(workspace.layout, failed.article_id)
     if state.failure is None or state.signature != failed.signature or failed.failed_layer not in LAYER_NAMES:
@@ -398,7 +398,7 @@ def _save_failure(workspace: Workspace, result: ArticleResult, exc: BaseExceptio
         state = recovered_state(workspace, result.article_id)
         if isinstance(exc, DamagedLayerError):
             state = state.without_layer(exc.layer)  # so that the next attempt makes it again
-        failure = Failure(
+        failure = BuildFailure(
             layer=result.failed_layer or "",
             error=result.error or "",
             transient=result.transient,

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import TypeVar
 
 from kb_pipeline.errors import ImageError, LimitExceededError, WorkerLostError
-from kb_pipeline.limited.process import LimitedProcess, Limits
+from kb_pipeline.limited.process import LimitedProcess, ProcessLimits
 from kb_pipeline.records import ImageInfo
 from kb_pipeline.steps.fingerprint import sha256
 from kb_pipeline.steps.images import ImageHeader, PngImage, is_plain_png, read_header, to_png
@@ -27,7 +27,9 @@ class ImageReader:
     """Probes and converts images within a limit of ``seconds`` and ``memory_mb`` each."""
 
     def __init__(self, seconds: float = SECONDS, memory_mb: int = MEMORY_MB) -> None:
-        self._limits = Limits(seconds, memory_mb, "raise KB_IMAGE_SECONDS or KB_IMAGE_MEMORY_MB, or simplify the image")
+        self._limits = ProcessLimits(
+            seconds, memory_mb, "raise KB_IMAGE_SECONDS or KB_IMAGE_MEMORY_MB, or simplify the image"
+        )
         self._process = LimitedProcess(quiet=True)
         self._recent: OrderedDict[str, PngImage] = OrderedDict()
 

@@ -16,7 +16,7 @@ from urllib.parse import quote, unquote, urlsplit
 import psutil
 
 from kb_pipeline.errors import ArticleError, KnowledgeBaseError, LimitExceededError, MissingExtraError, WorkerLostError
-from kb_pipeline.limited.process import LimitedProcess, Limits
+from kb_pipeline.limited.process import LimitedProcess, ProcessLimits
 
 if TYPE_CHECKING:
     from playwright.async_api import Route
@@ -45,7 +45,7 @@ class PageRenderer:
     """Draws pages within a limit of ``seconds`` and ``memory_mb`` each."""
 
     def __init__(self, seconds: float = SECONDS, memory_mb: int = MEMORY_MB) -> None:
-        self._limits, self._memory_mb = Limits(seconds), memory_mb
+        self._limits, self._memory_mb = ProcessLimits(seconds), memory_mb
 
     @cached_property
     def _process(self) -> LimitedProcess:

@@ -21,7 +21,7 @@ from kb_pipeline.steps.fingerprint import sha256
 from kb_pipeline.store import serving as blob_folder
 from kb_pipeline.store.files import copy_file, is_file_of, names_in, read_bytes, remove_file, remove_folder, write_bytes
 from kb_pipeline.store.layout import Layout, is_version
-from kb_pipeline.store.serving import UNFINISHED, ServedFile, is_blob_folder
+from kb_pipeline.store.serving import UNFINISHED, FileToServe, is_blob_folder
 from kb_pipeline.store.state import ArticleState, version_id
 
 _BLOCK = 4096
@@ -133,13 +133,13 @@ def _shown_files(layout: Layout, folder: UPath) -> dict[str, str]:
         return {}
 
 
-def _served_files(layout: Layout, article_id: str, version: str) -> dict[str, ServedFile]:
+def _served_files(layout: Layout, article_id: str, version: str) -> dict[str, FileToServe]:
     shared = {
-        file.path: ServedFile(file.sha256, partial(read_bytes, file.made))
+        file.path: FileToServe(file.sha256, partial(read_bytes, file.made))
         for file in shared_files(layout, load_manifest(layout.version(article_id, version)))
     }
     texts = published_texts(layout, article_id, version)
-    return shared | {name: ServedFile(sha256(data), partial(bytes, data)) for name, data in texts.items()}
+    return shared | {name: FileToServe(sha256(data), partial(bytes, data)) for name, data in texts.items()}
 
 
 def published_texts(layout: Layout, article_id: str, version: str) -> dict[str, bytes]:

@@ -7,7 +7,7 @@ from kb_pipeline.flow.build import limits_and_code
 from kb_pipeline.flow.index_state import published_hash
 from kb_pipeline.flow.layers import ARTICLE_LAYERS, Layer, Run, SearchIndexLayer
 from kb_pipeline.flow.workspace import Workspace
-from kb_pipeline.store.state import ArticleState, Failure, load_states
+from kb_pipeline.store.state import ArticleState, BuildFailure, load_states
 
 _LOOKING = Run("look", "")
 """For those who make nothing and are no run."""
@@ -62,7 +62,7 @@ class _StalenessCheck:
             return self._failed(state, state.failure)
         return self.outdated(state, self._layers[-1].name) or self._unpublished(state)
 
-    def _failed(self, state: ArticleState, failure: Failure) -> Stale | None:
+    def _failed(self, state: ArticleState, failure: BuildFailure) -> Stale | None:
         if failure.limits and not failure.transient:
             reason = "its process was killed under other limits or other code"
             is_same = failure.limits == limits_and_code(self._workspace)

@@ -145,7 +145,7 @@ class PlannerQueries(Protocol):
 
 
 @dataclass(frozen=True)
-class Plan:
+class WatchPlan:
     """What to request now, and why the other changed articles have to wait.
 
     Attributes:
@@ -186,7 +186,7 @@ def plan_changes(
     generation: str,
     now: float,
     settings: Settings,
-) -> Plan:
+) -> WatchPlan:
     """Compare the staging folder with the memory, and plan what to request.
 
     Args:
@@ -296,7 +296,7 @@ class _Planner:
         self._unsettled: dict[str, str] = {}
         self._retrying: dict[str, float] = {}
 
-    def plan(self, statuses: Mapping[str, Status]) -> Plan:
+    def plan(self, statuses: Mapping[str, Status]) -> WatchPlan:
         ready = self._ready()
         refused = {name: reason for name, reason in self._scan.refused.items() if self._is_settled(name, reason)}
         guard = self._guard()
@@ -308,7 +308,7 @@ class _Planner:
         new = self._new_ingests(ready) + ([] if guard else self._new_removals(since))
         outstanding = (*self._memory.outstanding, *new)
         requested = {article_id for batch in new for article_id in batch.signatures}
-        return Plan(
+        return WatchPlan(
             staged=len(self._scan.signatures),
             batches=tuple(batch for batch in outstanding if batch.id not in statuses),
             outstanding=outstanding,
@@ -406,7 +406,7 @@ def may_be_accident(missing: int, known: int, settings: Settings) -> bool:
     return missing > FEW and missing > settings.delete_max_share * known
 
 
-def summarise(plan: Plan) -> str:
+def summarise(plan: WatchPlan) -> str:
     """The plan for a person, one line for each point."""
     return "\n".join(_lines(plan)) or unchanged(plan.staged)
 
@@ -416,7 +416,7 @@ def unchanged(staged: int) -> str:
     return f"{_articles(staged)} unchanged"
 
 
-def _lines(plan: Plan) -> Iterator[str]:
+def _lines(plan: WatchPlan) -> Iterator[str]:
     if plan.guard:
         yield plan.guard
     for kind in ("ingest", "remove"):

@@ -26,7 +26,7 @@ from kb_pipeline.search.base import SPARE, SearchFilter, SearchIndex, of_mode, r
 from kb_pipeline.search.catalog import Generation, IndexCatalog
 from kb_pipeline.services.urls import base_url
 from kb_pipeline.settings import Settings
-from kb_pipeline.sources import DocumentLimits, Equipment, Source, source_of, use_sources
+from kb_pipeline.sources import DocumentLimits, Source, SourceTools, source_of, use_sources
 from kb_pipeline.steps.article_links import name_index
 from kb_pipeline.steps.chunk import CHUNKER_VERSION, Titles, is_deferred, titles_of
 from kb_pipeline.steps.fingerprint import fingerprint
@@ -179,7 +179,7 @@ class Workspace:
             settings.document_pages,
             settings.ocr_pages,
         )
-        equipment = Equipment(
+        equipment = SourceTools(
             limits,
             settings.document_password(article_id),
             self.page_reader.read if by_ocr else None,

@@ -88,7 +88,7 @@ class Options(BaseModel):
         return tuple(checked_readers(value))
 
 
-class Source(ABC):
+class IntakeSource(ABC):
     """One source of articles.
 
     ``made_by`` names the code and the options that decide what an item becomes; all are fetched again when it changes.

@@ -16,7 +16,7 @@ from pydantic import ValidationError
 from upath import UPath
 
 from kb_pipeline.errors import IntakeError
-from kb_pipeline.intake.base import Options, Source
+from kb_pipeline.intake.base import IntakeSource, Options
 from kb_pipeline.intake.folder import FolderOptions, FolderSource
 from kb_pipeline.intake.git import GitOptions, GitSource
 from kb_pipeline.intake.mail import MailOptions, MailSource
@@ -30,13 +30,13 @@ _LARGEST = 1_000_000
 _NAME = re.compile(r"[a-z0-9](-?[a-z0-9]){0,39}")
 
 
-def _website(name: str, options: WebsiteOptions, settings: Settings) -> Source:
+def _website(name: str, options: WebsiteOptions, settings: Settings) -> IntakeSource:
     from kb_pipeline.intake.website.source import WebsiteSource  # its HTTP client loads slowly
 
     return WebsiteSource(name, options, settings)
 
 
-KINDS: Mapping[str, tuple[type[Options], Callable[[str, Any, Settings], Source]]] = {
+KINDS: Mapping[str, tuple[type[Options], Callable[[str, Any, Settings], IntakeSource]]] = {
     "folder": (FolderOptions, FolderSource),
     "git": (GitOptions, GitSource),
     "website": (WebsiteOptions, _website),
@@ -92,7 +92,7 @@ def _read(path: Path, text: bytes) -> dict[str, Options]:
     return sources
 
 
-def open_source(name: str, options: Options, settings: Settings) -> Source:
+def open_source(name: str, options: Options, settings: Settings) -> IntakeSource:
     """The source of this name.
 
     Raises:

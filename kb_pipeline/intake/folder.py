@@ -15,7 +15,7 @@ from urllib.parse import quote, unquote, urlsplit
 from pydantic import Field, ValidationInfo, field_validator
 
 from kb_pipeline.errors import EmptyArticleError, IntakeError, KnowledgeBaseError
-from kb_pipeline.intake.base import NOT_THERE, ArticleOf, Fetched, Item, LeftOut, Options, Refused, Source
+from kb_pipeline.intake.base import NOT_THERE, ArticleOf, Fetched, IntakeSource, Item, LeftOut, Options, Refused
 from kb_pipeline.intake.chapters import ChapteredPage
 from kb_pipeline.intake.page_links import rewrite_markdown, rewrite_page
 from kb_pipeline.intake.pictures import Pictures
@@ -79,7 +79,7 @@ class FolderOptions(TreeOptions):
         return Path(declared_in, value.expanduser()).absolute()
 
 
-class TreeSource(Source):
+class TreeSource(IntakeSource):
     """A tree of pages, documents and pictures."""
 
     def __init__(self, name: str, options: TreeOptions, tree: Tree, settings: Settings) -> None:

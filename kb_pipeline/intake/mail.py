@@ -14,7 +14,7 @@ from urllib.parse import quote
 from pydantic import Field, ValidationInfo, field_validator
 
 from kb_pipeline.errors import IntakeError
-from kb_pipeline.intake.base import ArticleOf, Fetched, Item, LeftOut, Options, Refused, Source
+from kb_pipeline.intake.base import ArticleOf, Fetched, IntakeSource, Item, LeftOut, Options, Refused
 from kb_pipeline.intake.mail_folder import Letter, letters_in
 from kb_pipeline.intake.mail_message import Attached, read_message
 from kb_pipeline.intake.mail_text import PlainBody, RichBody, Said, repeated
@@ -47,7 +47,7 @@ class MailOptions(Options):
         return Path(declared_in, value.expanduser()).absolute()
 
 
-class MailSource(Source):
+class MailSource(IntakeSource):
     """A folder of mail."""
 
     def __init__(self, name: str, options: MailOptions, settings: Settings) -> None:

@@ -15,7 +15,7 @@ from urllib.parse import parse_qs, quote, unquote, urljoin, urlsplit
 from pydantic import Field, field_validator
 
 from kb_pipeline.errors import IntakeError, TransientError
-from kb_pipeline.intake.base import ArticleOf, Fetched, Item, LeftOut, Options, Refused, Source
+from kb_pipeline.intake.base import ArticleOf, Fetched, IntakeSource, Item, LeftOut, Options, Refused
 from kb_pipeline.intake.mediawiki_api import MediaWikiApi, PageDeniedError
 from kb_pipeline.intake.page_links import rewrite_page
 from kb_pipeline.intake.pictures import Pictures
@@ -60,7 +60,7 @@ class MediaWikiOptions(Options):
         return value
 
 
-class MediaWikiSource(Source):
+class MediaWikiSource(IntakeSource):
     """A wiki."""
 
     def __init__(self, name: str, options: MediaWikiOptions, settings: Settings) -> None:

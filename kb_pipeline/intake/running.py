@@ -18,7 +18,7 @@ from upath import UPath
 
 from kb_pipeline.errors import KnowledgeBaseError
 from kb_pipeline.flow.watch import may_be_accident
-from kb_pipeline.intake.base import Fetched, Item, LeftOut, Refused, Source
+from kb_pipeline.intake.base import Fetched, IntakeSource, Item, LeftOut, Refused
 from kb_pipeline.intake.folders import ArticleFolders, Files, metadata_of
 from kb_pipeline.intake.naming import article_ids
 from kb_pipeline.intake.state import IntakeState, Row, token_of
@@ -91,7 +91,9 @@ def state_path(settings: Settings, source: str) -> Path:
     return settings.home_path / "intake" / f"{source}.sqlite"
 
 
-def run(source: Source, settings: Settings, *, confirmed: bool = False, progress: Progress | None = None) -> Taken:
+def run(
+    source: IntakeSource, settings: Settings, *, confirmed: bool = False, progress: Progress | None = None
+) -> Taken:
     """Take in a source. ``confirmed``: missing articles are removed, however many they are.
 
     Raises:
@@ -112,7 +114,7 @@ def run(source: Source, settings: Settings, *, confirmed: bool = False, progress
         return intake.taken
 
 
-def preview(source: Source, settings: Settings) -> Taken:
+def preview(source: IntakeSource, settings: Settings) -> Taken:
     """What :func:`run` would do, as far as listing tells: which items are no articles is only known when they are read.
 
     Raises:
@@ -150,7 +152,7 @@ def forget(name: str, settings: Settings) -> list[str]:
 
 
 @contextmanager
-def _opened(source: Source, settings: Settings) -> Iterator["_Intake"]:
+def _opened(source: IntakeSource, settings: Settings) -> Iterator["_Intake"]:
     with closing(IntakeState(state_path(settings, source.name))) as state:
         yield _Intake(source, settings, state)
 
@@ -158,7 +160,7 @@ def _opened(source: Source, settings: Settings) -> Iterator["_Intake"]:
 class _Intake:
     """One run of one source."""
 
-    def __init__(self, source: Source, settings: Settings, state: IntakeState) -> None:
+    def __init__(self, source: IntakeSource, settings: Settings, state: IntakeState) -> None:
         self.source, self.state, self.taken = source, state, Taken(source.name)
         self.folders = ArticleFolders(source.name, settings)
         self._settings = settings

@@ -24,7 +24,7 @@ from kb_pipeline.errors import LimitExceededError, WorkerLostError
 
 
 @dataclass(frozen=True)
-class Limits:
+class ProcessLimits:
     """Seconds of wall time and MB of resident memory; ``remedy`` is the advice for the error message.
 
     Time inside :func:`kb_pipeline.limited.waiting` does not count. :func:`kb_pipeline.limited.progressed` starts the
@@ -47,7 +47,7 @@ class Limits:
         return excess + (f" while {activity}" if activity else "") + (f"; {self.remedy}" if self.remedy else "")
 
 
-UNLIMITED = Limits()
+UNLIMITED = ProcessLimits()
 
 
 T = TypeVar("T")
@@ -77,7 +77,9 @@ class LimitedProcess:
         self.activity = ""
         _processes.add(self)
 
-    def call(self, function: Callable[..., T], *arguments: object, limits: Limits = UNLIMITED, name: str = "call") -> T:
+    def call(
+        self, function: Callable[..., T], *arguments: object, limits: ProcessLimits = UNLIMITED, name: str = "call"
+    ) -> T:
         """Call ``function`` in the process and wait for its result; its exceptions are raised here.
 
         Function, arguments and result must be picklable.
@@ -151,7 +153,7 @@ class LimitedProcess:
             )
         self._calls = 0
 
-    def _outcome(self, request: tuple[object, ...], limits: Limits, name: str) -> Any:  # noqa: ANN401
+    def _outcome(self, request: tuple[object, ...], limits: ProcessLimits, name: str) -> Any:  # noqa: ANN401
         child, connection = self._child, self._connection
         if child is None or connection is None:  # killed by another thread, because this program ends
             raise WorkerLostError(name)
@@ -195,7 +197,7 @@ class _TooMuchMemory(Exception):
 class _Watch:
     """Watches the time and memory of one call."""
 
-    def __init__(self, process: psutil.Process, limits: Limits) -> None:
+    def __init__(self, process: psutil.Process, limits: ProcessLimits) -> None:
         self._process, self._limits = process, limits
         self._deadline = time.monotonic() + _START_SECONDS
         self._waiting_since: float | None = None
@@ -218,7 +220,7 @@ class _Watch:
 
     def check(self) -> None:
         if self._waiting_since is None and time.monotonic() > self._deadline:
-            limits = self._limits if self._has_begun else Limits(_START_SECONDS)
+            limits = self._limits if self._has_begun else ProcessLimits(_START_SECONDS)
             activity = self.activity if self._has_begun else "starting a process"
             raise LimitExceededError(limits.too_long(activity), self.note)
         if self._process.memory_info().rss > self._limits.memory_mb * _MB:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Limits:
+class QueryLimits:
     """What one query may take."""
 
     seconds: float = 10
@@ -55,7 +55,7 @@ class Subgraph:
 
 
 @dataclass(frozen=True)
-class StoreHealth:
+class NetworkStoreHealth:
     """Which network is served, from which version."""
 
     backend: str
@@ -82,11 +82,11 @@ class NetworkStore(ABC):
     language: ClassVar[Language]
 
     @abstractmethod
-    async def graph(self, query: str, limits: Limits) -> Rows:
+    async def graph(self, query: str, limits: QueryLimits) -> Rows:
         """Answer a query of vertices and edges, in the store's language."""
 
     @abstractmethod
-    async def telemetry(self, query: str, limits: Limits) -> Rows:
+    async def telemetry(self, query: str, limits: QueryLimits) -> Rows:
         """Answer a query of alerts and measurements, in SQL."""
 
     async def prepare(self) -> None:  # noqa: B027  (most need nothing)
@@ -96,7 +96,7 @@ class NetworkStore(ABC):
             KnowledgeBaseError: that is not possible.
         """
 
-    async def table(self, query: str, limits: Limits) -> "tuple[pa.Table, bool]":
+    async def table(self, query: str, limits: QueryLimits) -> "tuple[pa.Table, bool]":
         """As :meth:`telemetry`, for many rows: a table, and whether there were more."""
         import pyarrow as pa
 
@@ -112,7 +112,7 @@ class NetworkStore(ABC):
         """The vertices that are wanted, and the edges between them."""
 
     @abstractmethod
-    async def health(self) -> StoreHealth:
+    async def health(self) -> NetworkStoreHealth:
         """What is served.
 
         Raises:

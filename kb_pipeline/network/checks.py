@@ -19,7 +19,7 @@ _GAP = 12
 
 
 @dataclass(frozen=True)
-class CheckResult:
+class NetworkCheck:
     """The outcome of a check: ``problem`` is empty if it passed; a blocking one keeps the version from readers."""
 
     name: str
@@ -32,7 +32,7 @@ class CheckResult:
         return not self.problem
 
 
-def check_network(scenario: Scenario, vertices: pa.Table, edges: pa.Table) -> list[CheckResult]:
+def check_network(scenario: Scenario, vertices: pa.Table, edges: pa.Table) -> list[NetworkCheck]:
     """Check vertices and edges against each other and the manifest."""
     checks: list[tuple[Callable[[Scenario, pa.Table, pa.Table], str], bool]] = [
         (ids_are_unique, True),
@@ -40,10 +40,10 @@ def check_network(scenario: Scenario, vertices: pa.Table, edges: pa.Table) -> li
         (every_type_is_declared, True),
         (no_cycle_of_dependencies, False),
     ]
-    return [CheckResult(check.__name__, check(scenario, vertices, edges), blocking) for check, blocking in checks]
+    return [NetworkCheck(check.__name__, check(scenario, vertices, edges), blocking) for check, blocking in checks]
 
 
-def check_telemetry(scenario: Scenario, vertices: pa.Table, telemetry: dict[str, pa.Table]) -> list[CheckResult]:
+def check_telemetry(scenario: Scenario, vertices: pa.Table, telemetry: dict[str, pa.Table]) -> list[NetworkCheck]:
     """Check every container against the manifest and the vertices."""
     checks: list[tuple[Callable[[Scenario, pa.Table, dict[str, pa.Table]], str], bool]] = [
         (every_row_has_a_time, True),
@@ -51,10 +51,10 @@ def check_telemetry(scenario: Scenario, vertices: pa.Table, telemetry: dict[str,
         (entities_exist, False),
         (no_long_gaps, False),
     ]
-    return [CheckResult(check.__name__, check(scenario, vertices, telemetry), blocking) for check, blocking in checks]
+    return [NetworkCheck(check.__name__, check(scenario, vertices, telemetry), blocking) for check, blocking in checks]
 
 
-def check_incidents(folder: ScenarioFolder, vertices: pa.Table) -> CheckResult:
+def check_incidents(folder: ScenarioFolder, vertices: pa.Table) -> NetworkCheck:
     """Check that the recorded incidents can be used. They are not what readers get, so they keep nothing from them."""
     problem = ""
     if folder.scenario.incidents:
@@ -62,7 +62,7 @@ def check_incidents(folder: ScenarioFolder, vertices: pa.Table) -> CheckResult:
             read_incidents(folder, dict(zip(vertices["id"].to_pylist(), vertices["type"].to_pylist(), strict=True)))
         except ScenarioError as exc:
             problem = str(exc)
-    return CheckResult("incidents_can_be_used", problem, blocking=False)
+    return NetworkCheck("incidents_can_be_used", problem, blocking=False)
 
 
 def ids_are_unique(scenario: Scenario, vertices: pa.Table, edges: pa.Table) -> str:

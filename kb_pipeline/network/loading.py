@@ -9,7 +9,7 @@ import pyarrow.parquet as pq
 
 from kb_pipeline.errors import ScenarioError
 from kb_pipeline.network.base import NetworkLoader
-from kb_pipeline.network.checks import CheckResult, check_incidents, check_network, check_telemetry
+from kb_pipeline.network.checks import NetworkCheck, check_incidents, check_network, check_telemetry
 from kb_pipeline.network.local.loader import LocalLoader
 from kb_pipeline.network.scenario import ScenarioFolder
 from kb_pipeline.network.tables import NetworkTables, read_container, read_network
@@ -23,7 +23,7 @@ class Stage:
     """What a stage left: counts of what it made, and what its checks found."""
 
     counts: dict[str, int]
-    checks: list[CheckResult]
+    checks: list[NetworkCheck]
     made: bool
 
     def require(self) -> "Stage":
@@ -90,7 +90,7 @@ class Loading:
         differing = [
             f"{name} {counts.get(name)} instead of {rows}" for name, rows in wanted.items() if counts.get(name) != rows
         ]
-        stage = Stage(counts, [CheckResult("store_holds_the_tables", ", ".join(differing))], made).require()
+        stage = Stage(counts, [NetworkCheck("store_holds_the_tables", ", ".join(differing))], made).require()
         self.loader.switch(self.version)
         return stage
 

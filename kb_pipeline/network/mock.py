@@ -9,7 +9,15 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from kb_pipeline.errors import QueryFailedError, QueryRefusedError
-from kb_pipeline.network.base import Language, Limits, NetworkStore, Rows, StoreHealth, Subgraph, TopologyQuery
+from kb_pipeline.network.base import (
+    Language,
+    NetworkStore,
+    NetworkStoreHealth,
+    QueryLimits,
+    Rows,
+    Subgraph,
+    TopologyQuery,
+)
 from kb_pipeline.network.local.store import subgraph
 from kb_pipeline.network.scenario import ScenarioFolder
 from kb_pipeline.network.tables import NetworkTables, read_tables
@@ -30,7 +38,7 @@ class MockStore(NetworkStore):
         self._scenario = scenario
         self._read: tuple[NetworkTables, Topology] | None = None
 
-    async def graph(self, query: str, limits: Limits) -> Rows:
+    async def graph(self, query: str, limits: QueryLimits) -> Rows:
         tables, network = await asyncio.to_thread(self._tables)
         words = _words(query)
         ids = [each for each in network.ids if each.casefold() in query.casefold()]
@@ -45,7 +53,7 @@ class MockStore(NetworkStore):
             raise QueryRefusedError(f"name a type of element, or the id of one; the types are {known}")
         return _rows(tables.vertices.filter(_among(tables.vertices["type"], types)), limits)
 
-    async def telemetry(self, query: str, limits: Limits) -> Rows:
+    async def telemetry(self, query: str, limits: QueryLimits) -> Rows:
         tables, _ = await asyncio.to_thread(self._tables)
         of_sql = re.search(r'\bFROM\s+"?(\w+)', query, re.IGNORECASE)
         for name, table in tables.telemetry.items():
@@ -57,10 +65,12 @@ class MockStore(NetworkStore):
         _, network = await asyncio.to_thread(self._tables)
         return subgraph(network, wanted)
 
-    async def health(self) -> StoreHealth:
+    async def health(self) -> NetworkStoreHealth:
         _, network = await asyncio.to_thread(self._tables)
         name = self._scenario.scenario.name
-        return StoreHealth(self.backend, name, self._scenario.fingerprint(), len(network.ids), len(network.labels), "")
+        return NetworkStoreHealth(
+            self.backend, name, self._scenario.fingerprint(), len(network.ids), len(network.labels), ""
+        )
 
     async def close(self) -> None:
         self._read = None
@@ -85,7 +95,7 @@ def _among(column: pa.ChunkedArray, values: list[str]) -> pa.ChunkedArray:
     return pc.is_in(column, value_set=pa.array(values, pa.string()))
 
 
-def _rows(table: pa.Table, limits: Limits) -> Rows:
+def _rows(table: pa.Table, limits: QueryLimits) -> Rows:
     rows = table.slice(0, limits.rows).to_pylist()
     for row in rows:
         for name, value in row.items():

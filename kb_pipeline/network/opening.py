@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from kb_pipeline.network.base import Limits, NetworkLoader, NetworkStore
+from kb_pipeline.network.base import NetworkLoader, NetworkStore, QueryLimits
 from kb_pipeline.network.scenario import ScenarioFolder, open_scenario
 from kb_pipeline.network.versions import current_version
 from kb_pipeline.plugins import find_opener
@@ -91,6 +91,6 @@ def loaded_version(settings: Settings, name: str) -> str:
         loader.close()
 
 
-def limits_of(settings: Settings) -> Limits:
+def limits_of(settings: Settings) -> QueryLimits:
     """What a query may take."""
-    return Limits(settings.query_seconds, settings.query_rows, settings.query_bytes, settings.query_characters)
+    return QueryLimits(settings.query_seconds, settings.query_rows, settings.query_bytes, settings.query_characters)

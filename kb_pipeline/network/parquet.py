@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from kb_pipeline.errors import LimitExceededError, ScenarioError, WorkerLostError
-from kb_pipeline.limited.process import LimitedProcess, Limits
+from kb_pipeline.limited.process import LimitedProcess, ProcessLimits
 
 MOST_COLUMNS = 1000
 _ROWS = 1024
@@ -23,7 +23,7 @@ _FIT = (
     *(pa.types.is_string, pa.types.is_integer, pa.types.is_floating, pa.types.is_boolean),
     *(pa.types.is_timestamp, pa.types.is_date, pa.types.is_null),
 )
-_LIMITS = Limits(seconds=300, memory_mb=1000)
+_LIMITS = ProcessLimits(seconds=300, memory_mb=1000)
 
 
 def read_parquet(path: Path) -> pa.Table:

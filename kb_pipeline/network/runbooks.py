@@ -9,11 +9,11 @@ from urllib.parse import unquote
 from markdown_it.token import Token
 
 from kb_pipeline.errors import LimitExceededError, ScenarioError, WorkerLostError
-from kb_pipeline.limited.process import LimitedProcess, Limits
+from kb_pipeline.limited.process import LimitedProcess, ProcessLimits
 from kb_pipeline.steps.markdown_parsers import safe_parser
 
 _IMAGES = (".png", ".gif", ".jpg", ".jpeg", ".webp", ".svg")
-_LIMITS = Limits(seconds=30, memory_mb=1000)
+_LIMITS = ProcessLimits(seconds=30, memory_mb=1000)
 
 
 @dataclass(frozen=True)

@@ -9,10 +9,10 @@ from functools import cache, partial
 
 from kb_pipeline.errors import SettingsError
 from kb_pipeline.plugins import find_opener
-from kb_pipeline.sources.base import DocumentLimits, Equipment, Source, SourceDocument
+from kb_pipeline.sources.base import DocumentLimits, Source, SourceDocument, SourceTools
 from kb_pipeline.steps.formats import FORMATS, UNKNOWN, Format, add_formats
 
-__all__ = ["DocumentLimits", "Equipment", "Source", "SourceDocument", "source_of", "use_sources"]
+__all__ = ["DocumentLimits", "Source", "SourceDocument", "SourceTools", "source_of", "use_sources"]
 
 
 _NEVER = {".html", ".htm", ".json"}

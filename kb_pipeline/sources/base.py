@@ -9,7 +9,7 @@ from kb_pipeline.records import DocumentFacts, OutlineEntry, PageInfo, PageLine
 from kb_pipeline.steps.describe.lines import OcrLine
 from kb_pipeline.steps.pages import PAGE_TAG, page_element
 
-__all__ = ["PAGE_TAG", "DocumentLimits", "Equipment", "Source", "SourceDocument", "page_element"]
+__all__ = ["PAGE_TAG", "DocumentLimits", "Source", "SourceDocument", "SourceTools", "page_element"]
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,7 @@ class DocumentLimits:
 
 
 @dataclass(frozen=True)
-class Equipment:
+class SourceTools:
     """What some sources need besides the document.
 
     ``read_picture`` returns the lines of text on a picture of a page (PNG), in pixels; without it, such pages are only
@@ -92,6 +92,6 @@ class Source(ABC):
             EmptyArticleError: nothing is in it.
         """
 
-    def equipped(self, equipment: Equipment) -> "Source":
+    def equipped(self, equipment: SourceTools) -> "Source":
         """Return the source with this equipment. Most need none."""
         return self

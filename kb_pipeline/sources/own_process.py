@@ -5,7 +5,7 @@ from typing import TypeVar
 
 from kb_pipeline.errors import LimitExceededError, UnreadableArticleError, WorkerLostError
 from kb_pipeline.limited import waiting
-from kb_pipeline.limited.process import LimitedProcess, Limits
+from kb_pipeline.limited.process import LimitedProcess, ProcessLimits
 from kb_pipeline.sources.base import DocumentLimits
 
 T = TypeVar("T")
@@ -27,7 +27,7 @@ def call_in(
         UnreadableArticleError: it does, or the function says so of the file.
     """
     when_exceeded, when_lost = advice
-    allowed = Limits(limits.seconds, limits.memory_mb, when_exceeded)
+    allowed = ProcessLimits(limits.seconds, limits.memory_mb, when_exceeded)
     try:
         with waiting():  # for another process, which has its own limits
             try:

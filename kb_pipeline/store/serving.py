@@ -178,7 +178,7 @@ _held: dict[tuple[str, str], Lease] = {}
 
 
 @dataclass(frozen=True)
-class ServedFile:
+class FileToServe:
     """A file to serve: its SHA-256, and a function that reads its content."""
 
     sha256: str
@@ -217,7 +217,7 @@ def shows(folder: UPath, wanted: Mapping[str, str]) -> bool:
     return is_finished and wanted.items() <= _hashes(blobs).items()
 
 
-def put(folder: UPath, wanted: Mapping[str, ServedFile], last: Sequence[str]) -> None:
+def put(folder: UPath, wanted: Mapping[str, FileToServe], last: Sequence[str]) -> None:
     """Write the ``wanted`` files that are missing or differ; those in ``last`` after all others and in order.
 
     The folder stays marked as unfinished until :func:`tidy`.

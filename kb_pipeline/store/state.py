@@ -37,7 +37,7 @@ class LayerState(Record):
     format: str = ""
 
 
-class Failure(Record):
+class BuildFailure(Record):
     """Why the last build of the article failed. A ``transient`` failure is retried automatically.
 
     ``defect``: the reason is no error of ours, so there is a stack trace to report.
@@ -94,7 +94,7 @@ class ArticleState(Record):
     layers: dict[str, LayerState] = Field(default_factory=dict)
     published: tuple[PublishedVersion, ...] = ()
     pin: Pin | None = None
-    failure: Failure | None = None
+    failure: BuildFailure | None = None
     signature: str = ""
     spent: dict[str, tuple[Usage, ...]] = Field(default_factory=dict)
     arrived_at: str = ""

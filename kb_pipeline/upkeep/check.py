@@ -15,7 +15,7 @@ from kb_pipeline.contributions import open_queue
 from kb_pipeline.errors import IndexMissingError, KnowledgeBaseError, StorageError
 from kb_pipeline.flow.build import check_names
 from kb_pipeline.flow.workspace import Workspace
-from kb_pipeline.network.base import Limits
+from kb_pipeline.network.base import QueryLimits
 from kb_pipeline.network.opening import configured_scenario, open_store
 from kb_pipeline.network.sql_names import sql_name
 from kb_pipeline.steps.checks import CHECKS
@@ -167,7 +167,7 @@ def _network(workspace: Workspace) -> str:
         try:
             health = await store.health()
             for container in folder.scenario.telemetry:
-                await store.telemetry(f"SELECT * FROM {sql_name(container)} LIMIT 1", Limits())  # noqa: S608
+                await store.telemetry(f"SELECT * FROM {sql_name(container)} LIMIT 1", QueryLimits())  # noqa: S608
         finally:
             await store.close()
         return f"{health.scenario} {health.version}, {health.vertices} vertices, {health.edges} edges"

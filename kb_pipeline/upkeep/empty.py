@@ -41,7 +41,7 @@ _KEPT = {
 
 
 @dataclass(frozen=True)
-class Part:
+class EnvironmentPart:
     """A part of an environment: where it is, how to name what is in it, and how to remove that."""
 
     name: str
@@ -62,7 +62,7 @@ class PartResult:
     error: str = ""
 
 
-def parts_of(workspace: Workspace, *, staging: bool) -> list[Part]:
+def parts_of(workspace: Workspace, *, staging: bool) -> list[EnvironmentPart]:
     """The parts to empty, what readers see first; Dagster's partitions and conversations are not among them.
 
     Raises:
@@ -72,15 +72,15 @@ def parts_of(workspace: Workspace, *, staging: bool) -> list[Part]:
     index = settings.index_uri or str(layout.home / "index")
     place = settings.search_endpoint or index if settings.index == "azure-ai-search" else index
     parts = [
-        Part("search index", without_sign_in(place), "indexes and aliases", catalog.contents, catalog.clear),
-        Part(
+        EnvironmentPart("search index", without_sign_in(place), "indexes and aliases", catalog.contents, catalog.clear),
+        EnvironmentPart(
             "serving articles",
             without_sign_in(str(layout.serving_root)),
             "articles",
             partial(_served, workspace),
             partial(_remove_served, workspace),
         ),
-        Part(
+        EnvironmentPart(
             "layers, states and caches",
             str(layout.home),
             "folders and files",
@@ -97,28 +97,28 @@ def parts_of(workspace: Workspace, *, staging: bool) -> list[Part]:
         )
     if staging:
         root, remove = without_sign_in(settings.staging), partial(_remove_staged, workspace)
-        parts.append(Part("staging", root, "articles", partial(_staged, workspace), remove))
+        parts.append(EnvironmentPart("staging", root, "articles", partial(_staged, workspace), remove))
     return parts
 
 
-def examine(parts: Iterable[Part]) -> list[PartResult]:
+def examine(parts: Iterable[EnvironmentPart]) -> list[PartResult]:
     """What is in the parts; nothing is changed."""
     return [_result(part, part.find) for part in parts]
 
 
-def empty(parts: Iterable[Part]) -> Iterator[PartResult]:
+def empty(parts: Iterable[EnvironmentPart]) -> Iterator[PartResult]:
     """Empty one part after the other, and tell what was removed. A part that fails does not keep the others."""
     for part in parts:
         yield _result(part, partial(_emptied, part))
 
 
-def _emptied(part: Part) -> list[str]:
+def _emptied(part: EnvironmentPart) -> list[str]:
     items = part.find()
     part.remove()
     return items
 
 
-def _result(part: Part, work: Callable[[], list[str]]) -> PartResult:
+def _result(part: EnvironmentPart, work: Callable[[], list[str]]) -> PartResult:
     try:
         return PartResult(part.name, part.place, part.unit, work())
     except KnowledgeBaseError as exc:
@@ -145,11 +145,11 @@ def _remove_made(workspace: Workspace) -> None:
         (remove_folder if path.is_dir() else remove_file)(path)
 
 
-def _analyzers(workspace: Workspace) -> Part:
+def _analyzers(workspace: Workspace) -> EnvironmentPart:
     from kb_pipeline.analyzers.content_understanding.deploy import AnalyzerLifecycle  # it imports Azure's SDK
 
     lifecycle = AnalyzerLifecycle(workspace.settings)
-    return Part(
+    return EnvironmentPart(
         "analyzers of Content Understanding",
         without_sign_in(workspace.settings.content_understanding_endpoint or ""),
         "analyzers",
@@ -158,14 +158,14 @@ def _analyzers(workspace: Workspace) -> Part:
     )
 
 
-def conversations(count: Callable[[], int], delete: Callable[[], None]) -> Part:
+def conversations(count: Callable[[], int], delete: Callable[[], None]) -> EnvironmentPart:
     """The conversations of all people as a part."""
 
     def find() -> list[str]:
         number = count()
         return [f"{number} conversations"] if number else []
 
-    return Part("conversations", "", "stores", find, delete)
+    return EnvironmentPart("conversations", "", "stores", find, delete)
 
 
 def _staged(workspace: Workspace) -> list[str]:
@@ -194,7 +194,7 @@ def name_of(workspace: Workspace) -> str:
     return Path(workspace.settings.home).resolve().name
 
 
-def investigations(workspace: Workspace) -> Part:
+def investigations(workspace: Workspace) -> EnvironmentPart:
     """The investigations of all people as a part."""
     folder = workspace.layout.home / "investigations"
 
@@ -202,4 +202,4 @@ def investigations(workspace: Workspace) -> Part:
         number = sum(name.endswith(".jsonl") for name in names_in(folder))
         return [f"{number} investigations"] if number else []
 
-    return Part("investigations", str(folder), "folders", find, partial(remove_folder, folder))
+    return EnvironmentPart("investigations", str(folder), "folders", find, partial(remove_folder, folder))

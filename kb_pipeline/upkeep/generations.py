@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
 from kb_pipeline.errors import SearchError
-from kb_pipeline.evaluation.gate import Verdict, accept_generation, judge_generation
+from kb_pipeline.evaluation.gate import GateDecision, accept_generation, judge_generation
 from kb_pipeline.flow.access_binding import bind_all
 from kb_pipeline.flow.index_state import IndexState
 from kb_pipeline.flow.workspace import Workspace
@@ -26,7 +26,7 @@ class Promotion:
 
     switched: bool
     reason: str
-    verdict: Verdict | None = None
+    verdict: GateDecision | None = None
 
 
 def promote_when_complete(workspace: Workspace, state: IndexState, now: str) -> Promotion:

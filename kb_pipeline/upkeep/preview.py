@@ -38,7 +38,7 @@ SAMPLE = 20
 
 
 @dataclass(frozen=True)
-class Sections:
+class SectionSizes:
     """The sections of an article: how many, and the characters of the middle and of the longest one."""
 
     count: int
@@ -64,8 +64,8 @@ class PreviewedArticle:
     failure: str
     made: tuple[str, ...]
     diff: str
-    before: Sections | None
-    after: Sections | None
+    before: SectionSizes | None
+    after: SectionSizes | None
     described: int
     embedded: int
 
@@ -81,7 +81,7 @@ class PreviewedScores:
 
 
 @dataclass(frozen=True)
-class Preview:
+class SettingsPreview:
     """What a change of settings would do.
 
     Attributes:
@@ -116,7 +116,7 @@ class Preview:
 
 def preview(
     workspace: Workspace, changes: Mapping[str, str], article_ids: Sequence[str] = (), size: int = SAMPLE
-) -> Preview:
+) -> SettingsPreview:
     """Build these articles, or a sample of ``size``, with the changed settings, and compare them with the live ones.
 
     ``changes`` are variables (``KB_...``) with their values as text.
@@ -143,7 +143,7 @@ def preview(
         spent = _spent(scratch)
         # vectors that a service was paid for are kept
         left = {one.article_id: 0 if scratch.embedder.pool else one.embedded for one in articles if not one.failure}
-    return Preview(
+    return SettingsPreview(
         changes=dict(changes),
         articles=articles,
         scores=scores,
@@ -193,13 +193,13 @@ def _previewed(workspace: Workspace, scratch: Workspace, result: ArticleResult) 
     )
 
 
-def _sections(workspace: Workspace, article_id: str, version: str) -> Sections | None:
+def _sections(workspace: Workspace, article_id: str, version: str) -> SectionSizes | None:
     """The sections of a version; ``None`` if its files are damaged."""
     try:
         sizes = [len(chunk.content) for chunk in sections(load_chunks(workspace.layout, article_id, version))]
     except KnowledgeBaseError:
         return None
-    return Sections(len(sizes), round(statistics.median(sizes or [0])), max(sizes, default=0))
+    return SectionSizes(len(sizes), round(statistics.median(sizes or [0])), max(sizes, default=0))
 
 
 def _spent(scratch: Workspace) -> dict[str, tuple[Usage, ...]]:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 
 from kb_pipeline.evaluation.tables import change_rows, difference_rows
 from kb_pipeline.upkeep.estimate import Estimate
-from kb_pipeline.upkeep.preview import Preview, PreviewedArticle, PreviewedScores, Sections
+from kb_pipeline.upkeep.preview import PreviewedArticle, PreviewedScores, SectionSizes, SettingsPreview
 from kb_pipeline.wording import counted
 
 _LONGEST_DIFF = 30
@@ -16,7 +16,7 @@ _LONGEST_DIFF = 30
 Rows = list[dict[str, str]]
 
 
-def article_rows(found: Preview) -> Rows:
+def article_rows(found: SettingsPreview) -> Rows:
     """A row for each article of the sample, with its sections before and after; their sizes are in characters."""
     return [
         {
@@ -33,7 +33,7 @@ def article_rows(found: Preview) -> Rows:
     ]
 
 
-def summary_lines(found: Preview) -> Iterator[str]:
+def summary_lines(found: SettingsPreview) -> Iterator[str]:
     """What the change does to the sample, in a few sentences."""
     good = [one for one in found.articles if not one.failure]
     yield (
@@ -53,7 +53,7 @@ def summary_lines(found: Preview) -> Iterator[str]:
     )
 
 
-def work_rows(found: Preview) -> Rows:
+def work_rows(found: SettingsPreview) -> Rows:
     """What the next ingest of all articles would do: without the change, and with it."""
     sides = _work(found.waiting), _work(found.full)
     return [
@@ -74,7 +74,7 @@ def _work(expected: Estimate) -> Mapping[str, str]:
     }
 
 
-def why_unknown(found: Preview) -> list[str]:
+def why_unknown(found: SettingsPreview) -> list[str]:
     """Why time or cost of the full run is not known."""
     return list(dict.fromkeys(use.unknown for use in found.full.models if use.unknown))
 
@@ -100,7 +100,7 @@ def fate_rows(scores: PreviewedScores) -> Rows:
     return [{"fate": fate, **row} for fate in ("lost", "won") for row in change_rows(scores.comparison.of(fate))]
 
 
-def markdown(found: Preview, *, whole: bool = False) -> str:
+def markdown(found: SettingsPreview, *, whole: bool = False) -> str:
     """The whole report; long diffs are shortened unless ``whole``."""
     changes = ", ".join(f"`{name}={value}`" for name, value in found.changes.items()) or "no change of settings"
     parts = [f"# Preview: {changes}", *summary_lines(found), _table(article_rows(found))]
@@ -134,7 +134,7 @@ def _changed_lines(one: PreviewedArticle) -> str:
     return f"+{added} -{removed}" if one.diff else "same"
 
 
-def _moved(before: int | Sections | None, after: int | Sections | None) -> str:
+def _moved(before: int | SectionSizes | None, after: int | SectionSizes | None) -> str:
     old, new = ("-" if value is None else f"{value:,}" for value in (before, after))
     return old if old == new else f"{old} → {new}"
 

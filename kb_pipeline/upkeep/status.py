@@ -13,7 +13,7 @@ from kb_pipeline.records import CheckResult, Usage
 from kb_pipeline.search.catalog import LiveIndex
 from kb_pipeline.services.usage import total
 from kb_pipeline.steps.checks import CHECKS
-from kb_pipeline.store.state import ArticleState, Failure, load_states
+from kb_pipeline.store.state import ArticleState, BuildFailure, load_states
 from kb_pipeline.wording import counted
 
 NO_ARTICLES = ("file or folder is not an article", "files or folders are not articles")
@@ -43,7 +43,7 @@ class Overview:
     articles: int = 0
     published: int = 0
     pinned: dict[str, str] = field(default_factory=dict)
-    failures: dict[str, Failure] = field(default_factory=dict)
+    failures: dict[str, BuildFailure] = field(default_factory=dict)
     behind: list[str] = field(default_factory=list)
     """Articles whose newest version failed, so that readers see an older one."""
     spent: dict[str, tuple[Usage, ...]] = field(default_factory=dict)

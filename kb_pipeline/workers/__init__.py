@@ -5,7 +5,7 @@ Opens a backend by its name in the settings. A new backend is a file beside ``ba
 
 from collections.abc import Callable
 
-from kb_pipeline.limited.process import Limits
+from kb_pipeline.limited.process import ProcessLimits
 from kb_pipeline.plugins import find_opener
 from kb_pipeline.settings import Settings
 from kb_pipeline.workers.base import Workers
@@ -21,10 +21,10 @@ def open_workers(settings: Settings) -> Workers:
     return opener(settings)
 
 
-def article_limits(settings: Settings) -> Limits:
+def article_limits(settings: Settings) -> ProcessLimits:
     """The limits for building one article."""
     remedy = "raise KB_ARTICLE_SECONDS or KB_ARTICLE_MEMORY_MB, or make the article or that file smaller"
-    return Limits(settings.article_seconds, settings.article_memory_mb, remedy)
+    return ProcessLimits(settings.article_seconds, settings.article_memory_mb, remedy)
 
 
 def _local(settings: Settings) -> Workers:

@@ -12,7 +12,7 @@ from typing import Any, Generic, TypeVar
 
 from loky import cpu_count
 
-from kb_pipeline.limited.process import UNLIMITED, LimitedProcess, Limits
+from kb_pipeline.limited.process import UNLIMITED, LimitedProcess, ProcessLimits
 from kb_pipeline.workers.base import Outcome, Workers
 
 T = TypeVar("T")
@@ -27,7 +27,7 @@ _IDLE_SECONDS = 60
 class LocalWorkers(Workers):
     """A pool of processes that outlives a call; ``processes`` 0: one for each core. ``limits`` are for one item."""
 
-    def __init__(self, processes: int = 0, limits: Limits = UNLIMITED) -> None:
+    def __init__(self, processes: int = 0, limits: ProcessLimits = UNLIMITED) -> None:
         self.processes = processes or int(cpu_count())
         self.limits = limits
 
@@ -55,7 +55,7 @@ class LocalWorkers(Workers):
         self._submit(1, function, (), UNLIMITED, "call")
 
     def _submit(
-        self, processes: int, function: Callable[..., T], arguments: tuple[str, ...], limits: Limits, name: str
+        self, processes: int, function: Callable[..., T], arguments: tuple[str, ...], limits: ProcessLimits, name: str
     ) -> Future[T]:
         job: _Job[T] = _Job(Future(), function, arguments, limits, name)
         _pool(self.processes).submit(job, processes)
@@ -76,7 +76,7 @@ class _Job(Generic[T]):
     future: "Future[T]"
     function: Callable[..., T]
     arguments: tuple[str, ...]
-    limits: Limits
+    limits: ProcessLimits
     name: str
 
     def do(self, process: LimitedProcess) -> None:

@@ -13,7 +13,7 @@ from types import ModuleType
 from typing import Any, TypeVar
 
 from kb_pipeline.errors import WorkerLostError
-from kb_pipeline.limited.process import UNLIMITED, LimitedProcess, Limits
+from kb_pipeline.limited.process import UNLIMITED, LimitedProcess, ProcessLimits
 from kb_pipeline.workers.base import Outcome, Workers
 from kb_pipeline.workers.ray_cluster import join
 
@@ -29,7 +29,7 @@ _LOOK_AGAIN_SECONDS = 5.0
 class RayWorkers(Workers):
     """Tasks on the cluster at ``address``, each with ``task_cpus`` logical CPUs."""
 
-    def __init__(self, address: str | None = None, task_cpus: float = 1, limits: Limits = UNLIMITED) -> None:
+    def __init__(self, address: str | None = None, task_cpus: float = 1, limits: ProcessLimits = UNLIMITED) -> None:
         self.address = address
         self.task_cpus = task_cpus
         self.limits = limits
@@ -77,7 +77,7 @@ class RayWorkers(Workers):
         return 2 * max(1, int(cpus / self.task_cpus))
 
 
-def _apply(function: Callable[[str], T], item: str, limits: Limits) -> T:
+def _apply(function: Callable[[str], T], item: str, limits: ProcessLimits) -> T:
     """The Ray task: call the function in a child process, within the limits."""
     return _process().call(function, item, limits=limits, name=item)
 

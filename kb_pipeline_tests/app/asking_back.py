@@ -10,13 +10,13 @@ from fastapi import FastAPI
 from app.answering.base import (
     Answerer,
     AnswerEvent,
-    Asked,
+    AskedBack,
     Finished,
     ItemChanged,
     Planned,
     Question,
     Searched,
-    Text,
+    TextPart,
     ToolEnded,
     ToolStarted,
 )
@@ -72,7 +72,7 @@ class AskingBack(Answerer):
         self.questions.append(question)
         chosen = question.options.document_ids or self._chosen(question)
         if "guide" in question.text and not chosen:
-            yield Asked(CLARIFICATION)
+            yield AskedBack(CLARIFICATION)
             return
         yield Planned(PLAN)
         yield ItemChanged(1, "IN_PROGRESS")
@@ -87,7 +87,7 @@ class AskingBack(Answerer):
         book.add(hits)
         yield Searched("guide", len(hits))
         for number, hit in enumerate(hits, start=1):
-            yield Text(f"{hit.chunk.title}: {hit.chunk.section_header}. [Ref #{number}]\n\n")
+            yield TextPart(f"{hit.chunk.title}: {hit.chunk.section_header}. [Ref #{number}]\n\n")
             if "fail" in question.text:
                 yield ItemChanged(2, "FAILED")
                 raise UpstreamBusyError("too much to do")

@@ -7,7 +7,7 @@ from kb_pipeline.evaluation.asking import Wording
 from kb_pipeline.evaluation.history import save
 from kb_pipeline.evaluation.measures import mean_scores
 from kb_pipeline.evaluation.questions import EvaluationQuestion
-from kb_pipeline.evaluation.records import AskedSet, Evaluation, EvaluationRun, Kind, Outcome, Ranked
+from kb_pipeline.evaluation.records import AskedSet, Evaluation, EvaluationRun, Kind, QuestionOutcome, Ranked
 from kb_pipeline.settings import Settings
 
 OLD, NEW, ANSWERED = "retrieval-0000000000000001", "retrieval-0000000000000002", "answers-0000000000000003"
@@ -35,7 +35,13 @@ def write_history(settings: Settings) -> None:
 
 
 def save_run(
-    settings: Settings, run_id: str, kind: Kind, at: str, generation: str, outcomes: tuple[Outcome, ...], **more: Any
+    settings: Settings,
+    run_id: str,
+    kind: Kind,
+    at: str,
+    generation: str,
+    outcomes: tuple[QuestionOutcome, ...],
+    **more: Any,
 ) -> None:
     run = EvaluationRun(
         id=run_id,
@@ -53,7 +59,7 @@ def save_run(
     save(settings, Evaluation(run, outcomes))
 
 
-def _found(crop: int | None, jam: int | None) -> tuple[Outcome, ...]:
+def _found(crop: int | None, jam: int | None) -> tuple[QuestionOutcome, ...]:
     return (
         outcome(CROP, crop, "printing", "layers"),
         outcome(JAM, jam, "secret", "printing"),
@@ -63,10 +69,10 @@ def _found(crop: int | None, jam: int | None) -> tuple[Outcome, ...]:
     )
 
 
-def outcome(question: EvaluationQuestion, rank: int | None, *found: str) -> Outcome:
+def outcome(question: EvaluationQuestion, rank: int | None, *found: str) -> QuestionOutcome:
     hit = float(rank is not None)
     values = {"article@5": hit, "span@5": hit} if question.article_id else {}
-    return Outcome(
+    return QuestionOutcome(
         question_id=question.id,
         question_set="own",
         asked=question.question,
@@ -82,7 +88,7 @@ def outcome(question: EvaluationQuestion, rank: int | None, *found: str) -> Outc
     )
 
 
-def _answered() -> tuple[Outcome, ...]:
+def _answered() -> tuple[QuestionOutcome, ...]:
     grade = Grade(score=0.5, reason="The price is nowhere.", refused=False)
     invented = CheckedClaim(text="It costs five euros.", references=(1,))
     said = [

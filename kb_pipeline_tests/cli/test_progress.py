@@ -5,7 +5,7 @@ from io import StringIO
 import pytest
 from rich.console import Console
 
-from kb_pipeline.cli.progress import Tally
+from kb_pipeline.cli.progress import ResultCounter
 from kb_pipeline.flow.build import ArticleResult
 
 
@@ -25,7 +25,7 @@ def result(error: str | None = None) -> ArticleResult:
 def lines(*arrivals: tuple[float, int], terminal: bool = False) -> list[str]:
     """What is printed when at each time (seconds) so many articles arrive, of 100."""
     watch, said = Watch(), StringIO()
-    tally = Tally("ingesting", 100, clock=watch, console=Console(file=said, force_terminal=terminal, width=20))
+    tally = ResultCounter("ingesting", 100, clock=watch, console=Console(file=said, force_terminal=terminal, width=20))
     for watch.now, count in arrivals:
         tally.advance([result()] * count, 100)
     return said.getvalue().splitlines()
@@ -57,7 +57,7 @@ def test_a_terminal_has_its_bar_instead() -> None:
 def test_a_long_article_is_told_of_while_it_is_being_made() -> None:
     watch, said = Watch(), StringIO()
     doing = ["guide: describing [a].png", "two: reading", "one: x", "four: y"]
-    tally = Tally("ingesting", 3, watch, Console(file=said, width=20), lambda: doing)
+    tally = ResultCounter("ingesting", 3, watch, Console(file=said, width=20), lambda: doing)
     for watch.now in (29.0, 31.0, 60.0):
         tally.tell()
     tally.advance([result()], 3)
@@ -71,7 +71,7 @@ def test_a_long_article_is_told_of_while_it_is_being_made() -> None:
 
 def test_without_a_number_of_articles_none_is_told() -> None:
     watch, said = Watch(), StringIO()
-    tally = Tally("repairing", None, watch, Console(file=said, width=20), list)
+    tally = ResultCounter("repairing", None, watch, Console(file=said, width=20), list)
     watch.now = 30.0
     tally.tell()
     assert said.getvalue() == "repairing: no article is finished yet\n"
@@ -79,7 +79,7 @@ def test_without_a_number_of_articles_none_is_told() -> None:
 
 def test_failures_are_counted() -> None:
     watch, said = Watch(), StringIO()
-    tally = Tally("retrying", 4, clock=watch, console=Console(file=said, width=20))
+    tally = ResultCounter("retrying", 4, clock=watch, console=Console(file=said, width=20))
     watch.now = 3600.0
     tally.advance([result("broken"), result()], 4)
     assert said.getvalue() == "retrying: 2 of 4 articles, 1 failed\n"

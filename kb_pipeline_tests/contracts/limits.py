@@ -5,10 +5,10 @@ import time
 from pathlib import Path
 
 from kb_pipeline.limited import doing, waiting
-from kb_pipeline.limited.process import Limits
+from kb_pipeline.limited.process import ProcessLimits
 
-SHORT = Limits(2.0, 4000, "raise THE_LIMIT")
-SMALL = Limits(120.0, 200, "raise THE_LIMIT")
+SHORT = ProcessLimits(2.0, 4000, "raise THE_LIMIT")
+SMALL = ProcessLimits(120.0, 200, "raise THE_LIMIT")
 MB = 1 << 20
 
 

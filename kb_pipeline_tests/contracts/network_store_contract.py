@@ -11,7 +11,7 @@ from typing import ClassVar, TypeVar
 import pytest
 
 from kb_pipeline.errors import QueryError, QueryFailedError, QueryRefusedError
-from kb_pipeline.network.base import Limits, NetworkStore, Rows, TopologyQuery
+from kb_pipeline.network.base import NetworkStore, QueryLimits, Rows, TopologyQuery
 from kb_pipeline.network.local.store import subgraph
 from kb_pipeline.network.scenario import ScenarioFolder
 from kb_pipeline.network.tables import read_tables
@@ -64,28 +64,28 @@ class NetworkStoreContract:
             done(store.topology(TopologyQuery(around=("LINK-NOWHERE",))))
 
     def test_a_query_of_the_graph_gives_rows_with_their_columns(self, store: NetworkStore) -> None:
-        found = done(store.graph(self.services, Limits()))
+        found = done(store.graph(self.services, QueryLimits()))
         assert {row["id"] for row in found.rows} == SERVICES
         assert {"id", "name", "kind"} <= {column["name"] for column in found.columns}
         assert not found.truncated
 
     def test_a_query_returns_as_many_rows_as_it_may_and_says_that_there_are_more(self, store: NetworkStore) -> None:
-        found = done(store.graph(self.services, Limits(rows=3)))
+        found = done(store.graph(self.services, QueryLimits(rows=3)))
         assert (len(found.rows), found.truncated) == (3, True)
 
     def test_an_empty_query_is_refused_with_what_may_be_asked(self, store: NetworkStore) -> None:
         with pytest.raises(QueryRefusedError):
-            done(store.graph(" ", Limits()))
+            done(store.graph(" ", QueryLimits()))
 
     def test_what_only_a_loader_may_do_is_refused_and_changes_nothing(self, store: NetworkStore) -> None:
         for query in self.refused:
             with pytest.raises(QueryError):
-                done(store.graph(query, Limits()))
+                done(store.graph(query, QueryLimits()))
         assert len(done(store.topology(TopologyQuery())).nodes) == 50
 
     def test_a_container_that_is_not_declared_is_refused_with_those_that_are(self, store: NetworkStore) -> None:
         with pytest.raises(QueryError, match="alerts"):
-            done(store.telemetry("SELECT * FROM secrets", Limits()))
+            done(store.telemetry("SELECT * FROM secrets", QueryLimits()))
 
     def test_health_tells_what_is_served(self, store: NetworkStore) -> None:
         health = done(store.health())
@@ -97,7 +97,7 @@ class TelemetryContract:
     """The part of SQL that every database of telemetry answers, and in the same way."""
 
     def rows(self, store: NetworkStore, query: str, **limits: int) -> Rows:
-        return done(store.telemetry(query, Limits(**limits)))  # type: ignore[arg-type]
+        return done(store.telemetry(query, QueryLimits(**limits)))  # type: ignore[arg-type]
 
     def test_times_come_as_texts_in_order(self, store: NetworkStore) -> None:
         found = self.rows(store, "SELECT max(raised_at) AS newest, min(raised_at) AS oldest FROM alerts").rows

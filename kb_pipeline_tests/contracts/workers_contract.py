@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from kb_pipeline.errors import DamagedLayerError, LimitExceededError, MissingExtraError, TransientError, WorkerLostError
-from kb_pipeline.limited.process import Limits
+from kb_pipeline.limited.process import ProcessLimits
 from kb_pipeline.workers.base import Workers
 from kb_pipeline_tests.contracts.limits import SHORT, SMALL, endless, greedy, hoarding, patient
 
@@ -154,7 +154,7 @@ class WorkersContract:
         assert dict([first, *outcomes]) == {item: item.upper() for item in LETTERS}
 
     def test_an_item_that_never_ends_is_given_up_alone_and_says_what_it_was_doing(
-        self, limited: Callable[[Limits], Workers]
+        self, limited: Callable[[ProcessLimits], Workers]
     ) -> None:
         outcomes = dict(limited(SHORT).map_unordered(endless, ["slow", *LETTERS]))
         problem = outcomes.pop("slow")
@@ -162,17 +162,23 @@ class WorkersContract:
         assert str(problem) == "took longer than 2 s while reading slow.svg; raise THE_LIMIT"
         assert outcomes == {item: item for item in LETTERS}
 
-    def test_an_item_that_takes_too_much_memory_is_given_up_alone(self, limited: Callable[[Limits], Workers]) -> None:
+    def test_an_item_that_takes_too_much_memory_is_given_up_alone(
+        self, limited: Callable[[ProcessLimits], Workers]
+    ) -> None:
         outcomes = dict(limited(SMALL).map_unordered(greedy, ["large", *LETTERS]))
         problem = outcomes.pop("large")
         assert type(problem) is LimitExceededError
         assert str(problem) == "needed more than 200 MB of memory while drawing large.svg; raise THE_LIMIT"
         assert outcomes == dict.fromkeys(LETTERS, 0)
 
-    def test_waiting_for_others_does_not_count(self, limited: Callable[[Limits], Workers], tmp_path: Path) -> None:
+    def test_waiting_for_others_does_not_count(
+        self, limited: Callable[[ProcessLimits], Workers], tmp_path: Path
+    ) -> None:
         assert dict(limited(SHORT).map_unordered(partial(patient, tmp_path), "ab")) == {"a": "a", "b": "b"}
 
-    def test_what_earlier_items_left_behind_is_no_items_fault(self, limited: Callable[[Limits], Workers]) -> None:
+    def test_what_earlier_items_left_behind_is_no_items_fault(
+        self, limited: Callable[[ProcessLimits], Workers]
+    ) -> None:
         outcomes = dict(limited(SMALL).map_unordered(hoarding, LETTERS))
         assert all(isinstance(outcome, int) for outcome in outcomes.values())
 

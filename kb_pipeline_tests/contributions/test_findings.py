@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from kb_pipeline.contributions.base import Contribution
-from kb_pipeline.contributions.findings import MOST_A_DAY, MOST_WAITING, Finding, Findings, hand_in, hand_in_all
+from kb_pipeline.contributions.findings import MOST_A_DAY, MOST_WAITING, Finding, FindingsSender, hand_in, hand_in_all
 from kb_pipeline.contributions.folder import FolderQueue
 from kb_pipeline.errors import StorageError
 from kb_pipeline.flow.workspace import Workspace
@@ -81,7 +81,7 @@ def test_one_that_cannot_be_handed_in_does_not_stop_the_others(
 
 
 def test_the_thread_hands_in_what_is_submitted(workspace: Workspace, queue: FolderQueue) -> None:
-    findings = Findings(workspace, queue)
+    findings = FindingsSender(workspace, queue)
     for question in ("How?", None, "Why?"):
         findings.submit(lambda question=question: Finding("qa", question) if question else None)  # type: ignore[misc]
     findings.drain()
@@ -99,7 +99,7 @@ class FullDisk(FolderQueue):
 def test_a_full_disk_and_a_fault_are_only_logged(
     workspace: Workspace, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    findings = Findings(workspace, FullDisk(tmp_path))
+    findings = FindingsSender(workspace, FullDisk(tmp_path))
     findings.submit(lambda: Finding("qa", "How?"))
     findings.submit(lambda: 1 / 0)  # type: ignore[arg-type,return-value]
     findings.drain()
@@ -114,7 +114,7 @@ def test_a_full_disk_and_a_fault_are_only_logged(
 def test_while_the_thread_is_busy_or_dead_a_hundred_wait_and_the_rest_is_dropped_at_once(
     workspace: Workspace, queue: FolderQueue
 ) -> None:
-    findings, hold = Findings(workspace, queue), threading.Event()
+    findings, hold = FindingsSender(workspace, queue), threading.Event()
 
     def wait() -> None:
         hold.wait()

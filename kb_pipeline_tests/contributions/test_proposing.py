@@ -8,7 +8,7 @@ import pytest
 
 from kb_pipeline.contributions.base import TYPES
 from kb_pipeline.contributions.folder import FolderQueue
-from kb_pipeline.contributions.proposing import Preview, Proposal, handed_in_on, preview
+from kb_pipeline.contributions.proposing import Proposal, ProposalPreview, handed_in_on, preview
 from kb_pipeline.errors import ContributionError, InvalidArticleIdError
 from kb_pipeline.flow.workspace import Workspace
 from kb_pipeline.search.base import SearchFilter
@@ -20,7 +20,9 @@ from kb_pipeline_tests.contributions.conftest import AT, contribution
 TEXT = "Serverless accounts answer requests above 5,000 RU/s with 429."
 
 
-def seen(settings: Settings, queue: FolderQueue, *, visible: SearchFilter | None = None, **changed: Any) -> Preview:
+def seen(
+    settings: Settings, queue: FolderQueue, *, visible: SearchFilter | None = None, **changed: Any
+) -> ProposalPreview:
     fields = {"service": "cosmos-db", "description": "RU throttling", "content": TEXT, "contributed_by": "ann"}
     proposal = Proposal(**(fields | changed))
     return preview(Workspace(settings), queue, proposal, visible=visible, now=lambda: AT)

@@ -8,7 +8,7 @@ from functools import cache
 from pathlib import Path
 from tempfile import mkdtemp
 
-from kb_pipeline.evaluation.records import Evaluation, EvaluationRun, Outcome, Ranked
+from kb_pipeline.evaluation.records import Evaluation, EvaluationRun, QuestionOutcome, Ranked
 from kb_pipeline.models.base import EmbeddedQuestion
 from kb_pipeline.settings import Settings
 from kb_pipeline_tests.building import build_here
@@ -89,7 +89,7 @@ def ask_all(settings: Settings) -> None:
     write_questions(settings.evaluation_path, [*asked, {"question": "Who paints the moon?", "article_id": None}])
 
 
-def outcome(number: int = 0, *, rank: int | None = 1, paraphrase: bool = False, **more: object) -> Outcome:
+def outcome(number: int = 0, *, rank: int | None = 1, paraphrase: bool = False, **more: object) -> QuestionOutcome:
     """What came of a question whose right article stood at ``rank`` of three."""
     ranked = [f"other-{place}" for place in range(3)]
     if rank:
@@ -105,7 +105,7 @@ def outcome(number: int = 0, *, rank: int | None = 1, paraphrase: bool = False, 
         "ranked": found,
         "article_rank": rank,
     }
-    return Outcome.model_validate(told | more)
+    return QuestionOutcome.model_validate(told | more)
 
 
 def run(number: int = 0, **more: object) -> EvaluationRun:
@@ -123,6 +123,6 @@ def run(number: int = 0, **more: object) -> EvaluationRun:
     return EvaluationRun.model_validate(told | more)
 
 
-def evaluation(number: int, outcomes: Iterable[Outcome], **more: object) -> Evaluation:
+def evaluation(number: int, outcomes: Iterable[QuestionOutcome], **more: object) -> Evaluation:
     """A run with these outcomes."""
     return Evaluation(run(number, **more), tuple(outcomes))

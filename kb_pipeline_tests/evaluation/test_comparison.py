@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 from kb_pipeline.evaluation.comparison import FEWEST_QUESTIONS, compare
 from kb_pipeline.evaluation.measures import with_values
-from kb_pipeline.evaluation.records import Evaluation, Outcome
+from kb_pipeline.evaluation.records import Evaluation, QuestionOutcome
 from kb_pipeline_tests.evaluation.known import evaluation, outcome
 
 
@@ -72,5 +72,5 @@ def test_only_what_both_asked_is_compared() -> None:
 
 
 def test_questions_that_nothing_answers_change_nothing() -> None:
-    nothing: list[Outcome] = [outcome(1, rank=None, article_id=None, confidence=0.5)]
+    nothing: list[QuestionOutcome] = [outcome(1, rank=None, article_id=None, confidence=0.5)]
     assert compare(evaluation(0, nothing), evaluation(1, nothing)).changes == ()

@@ -19,7 +19,7 @@ from kb_pipeline.evaluation.history import forget_runs, load_outcomes, load_run,
 from kb_pipeline.evaluation.judging import accept, judge_live
 from kb_pipeline.evaluation.measures import mean_scores
 from kb_pipeline.evaluation.plot import plot_history
-from kb_pipeline.evaluation.records import Evaluation, Outcome
+from kb_pipeline.evaluation.records import Evaluation, QuestionOutcome
 from kb_pipeline.network.incidents import Incident
 from kb_pipeline.settings import Settings
 from kb_pipeline_tests.evaluation.known import AT, LATER, evaluation, run
@@ -73,7 +73,7 @@ def test_only_a_cause_that_the_report_names_is_found(
     assert values.keys() <= DIAGNOSIS_MEASURES.keys()
 
 
-def outcome(known: Incident, found: GivenDiagnosis) -> Outcome:
+def outcome(known: Incident, found: GivenDiagnosis) -> QuestionOutcome:
     return diagnosis_outcome(known, "incidents", TYPES, found)
 
 

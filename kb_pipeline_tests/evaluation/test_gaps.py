@@ -5,7 +5,15 @@ from pathlib import Path
 import pytest
 
 from kb_pipeline.errors import DamagedLayerError
-from kb_pipeline.evaluation.gaps import Asked, KnowledgeGaps, Unanswered, find_gaps, grouped, load_gaps, save_gaps
+from kb_pipeline.evaluation.gaps import (
+    KnowledgeGaps,
+    RecordedQuestions,
+    Unanswered,
+    find_gaps,
+    grouped,
+    load_gaps,
+    save_gaps,
+)
 from kb_pipeline.flow.workspace import Workspace
 from kb_pipeline.models.hashing import HashingEmbedder
 from kb_pipeline.settings import Settings
@@ -47,8 +55,8 @@ def test_what_makes_no_sense_alone_stands_with_its_subject() -> None:
     assert sorted(len(group) for group in groups) == [1, 2]
 
 
-def all_of(*unanswered: Unanswered) -> Asked:
-    return Asked(unanswered=unanswered, cited={"layers": 4})
+def all_of(*unanswered: Unanswered) -> RecordedQuestions:
+    return RecordedQuestions(unanswered=unanswered, cited={"layers": 4})
 
 
 @pytest.fixture

@@ -93,7 +93,7 @@ def test_without_questions_it_is_promoted_unasked(worse: Settings) -> None:
         file.unlink()
     promotion = promote(worse)
     assert promotion.switched
-    assert promotion.verdict == gate.Verdict(True)
+    assert promotion.verdict == gate.GateDecision(True)
 
 
 @pytest.mark.slow("builds a whole knowledge base")

@@ -5,7 +5,7 @@ import pytest
 from kb_pipeline.evaluation.asking import Wording, confidence_of, outcome_of
 from kb_pipeline.evaluation.measures import mean_scores, scores_of, with_values
 from kb_pipeline.evaluation.questions import EvaluationQuestion
-from kb_pipeline.evaluation.records import Outcome
+from kb_pipeline.evaluation.records import QuestionOutcome
 from kb_pipeline.records import Chunk, PageBreak, SearchHit
 from kb_pipeline_tests.evaluation.known import outcome
 
@@ -25,7 +25,7 @@ def hit(article_id: str, content: str = "words", *images: str, **scores: float) 
     return SearchHit(chunk=chunk, score=1.0, **scores)
 
 
-def found(hits: list[SearchHit], **fields: object) -> Outcome:
+def found(hits: list[SearchHit], **fields: object) -> QuestionOutcome:
     asked = EvaluationQuestion.model_validate({"question": "Where?", "article_id": "a", **fields})
     return with_values([outcome_of(Wording(asked, "set", "Where?", paraphrase=False), hits)])[0]
 

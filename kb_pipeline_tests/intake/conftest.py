@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from kb_pipeline.intake.base import Source
+from kb_pipeline.intake.base import IntakeSource
 from kb_pipeline.intake.folder import FolderOptions, FolderSource
 from kb_pipeline.intake.git import GitOptions, GitSource
 from kb_pipeline.intake.mail import MailOptions, MailSource
@@ -44,14 +44,14 @@ class FolderTree:
     def remove(self, name: str) -> None:
         (self.root / name).unlink()
 
-    def source(self, settings: Settings, **options: object) -> Source:
+    def source(self, settings: Settings, **options: object) -> IntakeSource:
         return FolderSource("manual", FolderOptions.model_validate({"path": self.path, **options}), settings)
 
 
 class ZipTree(FolderTree):
     """The same in a ZIP."""
 
-    def source(self, settings: Settings, **options: object) -> Source:
+    def source(self, settings: Settings, **options: object) -> IntakeSource:
         self.path = self.root.with_suffix(".zip")
         with zipfile.ZipFile(self.path, "w", zipfile.ZIP_DEFLATED) as archive:
             for path in sorted(self.root.rglob("*")):
@@ -62,7 +62,7 @@ class ZipTree(FolderTree):
 class GitTree(FolderTree):
     """The same in a repository."""
 
-    def source(self, settings: Settings, **options: object) -> Source:
+    def source(self, settings: Settings, **options: object) -> IntakeSource:
         def git(*arguments: str) -> None:
             who = ("-c", "user.name=A", "-c", "user.email=a@example.org")
             subprocess.run(["git", "-C", str(self.root), *who, *arguments], check=True)
@@ -90,7 +90,7 @@ class MailFolder(FolderTree):
     def remove(self, name: str) -> None:
         super().remove(f"{name}.eml")
 
-    def source(self, settings: Settings, **options: object) -> Source:
+    def source(self, settings: Settings, **options: object) -> IntakeSource:
         return MailSource("manual", MailOptions.model_validate({"path": self.path, **options}), settings)
 
 
@@ -108,7 +108,7 @@ class WikiTree(FolderTree):
     def remove(self, name: str) -> None:
         self._wiki.remove(self._title(name))
 
-    def source(self, settings: Settings, **options: object) -> Source:
+    def source(self, settings: Settings, **options: object) -> IntakeSource:
         given = {"url": f"{self._wiki.url}/api.php", "exclude": ["Main Page"], **options}
         return MediaWikiSource("manual", MediaWikiOptions.model_validate(given), settings)
 

@@ -11,7 +11,7 @@ import pytest
 
 from kb_pipeline.errors import IntakeError, SettingsError, TransientError
 from kb_pipeline.intake import folders, running
-from kb_pipeline.intake.base import Fetched, Item, LeftOut, Refused, Source
+from kb_pipeline.intake.base import Fetched, IntakeSource, Item, LeftOut, Refused
 from kb_pipeline.intake.folders import ORIGIN
 from kb_pipeline.intake.running import preview, run, state_path
 from kb_pipeline.intake.state import IntakeState
@@ -20,7 +20,7 @@ from kb_pipeline.settings import Settings
 from kb_pipeline.store.locks import Locks
 
 
-class Listed(Source):
+class Listed(IntakeSource):
     """A source that a test fills: versions by item, and what fetching each does."""
 
     def __init__(self, name: str = "wiki") -> None:

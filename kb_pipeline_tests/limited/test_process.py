@@ -17,7 +17,7 @@ from kb_pipeline.flow.publish import publish
 from kb_pipeline.flow.stale import stale_articles
 from kb_pipeline.flow.workspace import Workspace, open_workspace
 from kb_pipeline.limited import activity, doing, progressed
-from kb_pipeline.limited.process import LimitedProcess, Limits, _Watch, activities
+from kb_pipeline.limited.process import LimitedProcess, ProcessLimits, _Watch, activities
 from kb_pipeline.records import ConvertedArticle, ImageInfo
 from kb_pipeline.settings import Settings
 from kb_pipeline.store.layout import Layout
@@ -156,7 +156,7 @@ def test_each_part_of_the_work_that_is_done_starts_the_clock_anew(monkeypatch: p
     told: list[str] = []
     monkeypatch.setattr(activity.reporter, "tell", told.append)
     progressed()
-    watch = _Watch(psutil.Process(), Limits(seconds=10))
+    watch = _Watch(psutil.Process(), ProcessLimits(seconds=10))
     for seconds in (0.0, 9.0, 18.0):
         now = seconds
         watch.check()

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from kb_pipeline.errors import ScenarioError
-from kb_pipeline.network.base import Limits
+from kb_pipeline.network.base import QueryLimits
 from kb_pipeline.network.loading import Loading, load
 from kb_pipeline.network.local import store as local
 from kb_pipeline.network.local.store import LocalStore
@@ -53,10 +53,10 @@ def test_open_readers_see_a_new_version_with_their_next_query(folder: Path, tmp_
     load(ScenarioFolder(folder), tmp_path)
     reader = LocalStore(tmp_path, "telco")
     count = "SELECT count(*) AS n FROM vertices"
-    assert reader.query(count, Limits()).rows == [{"n": 50}]
+    assert reader.query(count, QueryLimits()).rows == [{"n": 50}]
     append(folder, "network/services.csv", "VPN-NEW,New,AU,,VPN,New,0")
     load(ScenarioFolder(folder), tmp_path)
-    assert reader.query(count, Limits()).rows == [{"n": 51}]
+    assert reader.query(count, QueryLimits()).rows == [{"n": 51}]
 
 
 @pytest.mark.parametrize(
@@ -134,7 +134,7 @@ def test_a_loader_that_is_killed_at_any_moment_leaves_a_whole_version_and_a_repe
     load(ScenarioFolder(folder), home)
     for _ in range(KILLS):
         number = killed_after(chosen.random(), folder, home, number + 1)
-        (row,) = reader.query(both, Limits()).rows
+        (row,) = reader.query(both, QueryLimits()).rows
         assert row["vertices"] - 50 == row["alerts"] - 51
         assert seen <= row["vertices"] - 50 <= number
         seen = row["vertices"] - 50
@@ -148,8 +148,10 @@ def test_a_loader_that_is_killed_at_any_moment_leaves_a_whole_version_and_a_repe
         "SELECT * FROM link_metrics",
     ):
         asked = f"{query} ORDER BY ALL"
-        undisturbed = LocalStore(tmp_path / "undisturbed", "telco").query(asked, Limits(rows=10_000, bytes=10_000_000))
-        assert reader.query(asked, Limits(rows=10_000, bytes=10_000_000)).rows == undisturbed.rows
+        undisturbed = LocalStore(tmp_path / "undisturbed", "telco").query(
+            asked, QueryLimits(rows=10_000, bytes=10_000_000)
+        )
+        assert reader.query(asked, QueryLimits(rows=10_000, bytes=10_000_000)).rows == undisturbed.rows
 
 
 def test_what_killed_loads_left_is_removed_after_a_day(folder: Path, tmp_path: Path) -> None:
@@ -173,7 +175,7 @@ def test_a_reader_whose_version_is_removed_before_it_opens_it_gets_the_next(
         local, "current_version", lambda home, name: next(versions, None) or current_version(home, name)
     )
     reader = LocalStore(tmp_path, "telco")
-    assert reader.query("SELECT count(*) AS n FROM vertices", Limits()).rows == [{"n": 50}]
+    assert reader.query("SELECT count(*) AS n FROM vertices", QueryLimits()).rows == [{"n": 50}]
     assert asyncio.run(reader.health()).vertices == 50
 
 
@@ -191,10 +193,12 @@ def test_a_cycle_of_dependencies_is_told_and_does_not_block(folder: Path, tmp_pa
 
 def test_what_is_not_loaded_says_how_to_load_it(tmp_path: Path) -> None:
     with pytest.raises(ScenarioError, match="kb scenario load telco"):
-        LocalStore(tmp_path, "telco").query("SELECT 1", Limits())
+        LocalStore(tmp_path, "telco").query("SELECT 1", QueryLimits())
 
 
 def test_several_readers_in_one_process_open_the_same_version(folder: Path, tmp_path: Path) -> None:
     load(ScenarioFolder(folder), tmp_path)
     readers = [LocalStore(tmp_path, "telco") for _ in range(2)]
-    assert [reader.query("SELECT count(*) AS n FROM edges", Limits()).rows for reader in readers] == [[{"n": 54}]] * 2
+    assert [reader.query("SELECT count(*) AS n FROM edges", QueryLimits()).rows for reader in readers] == [
+        [{"n": 54}]
+    ] * 2

@@ -9,7 +9,7 @@ import pytest
 
 from app.network.descriptions import telemetry_description, telemetry_examples
 from kb_pipeline.errors import QueryFailedError
-from kb_pipeline.network.base import Limits
+from kb_pipeline.network.base import QueryLimits
 from kb_pipeline.network.loading import load
 from kb_pipeline.network.local.store import LocalStore, store_counts, write_store
 from kb_pipeline.network.mock import MockStore
@@ -68,7 +68,7 @@ def test_the_examples_of_such_a_scenario_can_be_asked(worded: ScenarioFolder, tm
     load(worded, tmp_path)
     store = LocalStore(tmp_path, "telco")
     for example in telemetry_examples(worded.scenario):
-        assert store.query(example.replace("'ID'", "'LINK-SYD-MEL'"), Limits()).rows
+        assert store.query(example.replace("'ID'", "'LINK-SYD-MEL'"), QueryLimits()).rows
     assert '"order" ("end", "group", utilization_pct, "limit"' in telemetry_description(worded.scenario)
 
 
@@ -79,10 +79,10 @@ def test_a_name_without_its_quotation_marks_is_told_with_them(
 ) -> None:
     load(worded, tmp_path)
     with pytest.raises(QueryFailedError, match=r'stand in double quotation marks: .*"order"'):
-        LocalStore(tmp_path, "telco").query(wrong, Limits())
+        LocalStore(tmp_path, "telco").query(wrong, QueryLimits())
 
 
 def test_plain_words_find_the_container_after_from(worded: ScenarioFolder) -> None:
     query = 'SELECT "group" FROM "order" ORDER BY "end"'
-    found = asyncio.run(MockStore(worded).telemetry(query, Limits()))
+    found = asyncio.run(MockStore(worded).telemetry(query, QueryLimits()))
     assert {"group", "limit"} <= {column["name"] for column in found.columns}

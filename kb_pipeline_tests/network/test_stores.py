@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from kb_pipeline.errors import ScenarioError
-from kb_pipeline.network.base import Limits, NetworkStore
+from kb_pipeline.network.base import NetworkStore, QueryLimits
 from kb_pipeline.network.cosmos.store import CosmosStore
 from kb_pipeline.network.loading import load
 from kb_pipeline.network.local.store import LocalStore
@@ -55,7 +55,7 @@ class TestCosmosStore(NetworkStoreContract, TelemetryContract):
 
 
 def names(store: CosmosStore, query: str) -> list[object]:
-    return [row["value"] for row in done(store.graph(query, Limits())).rows]
+    return [row["value"] for row in done(store.graph(query, QueryLimits())).rows]
 
 
 def test_walks_of_a_graph_lead_to_what_is_affected_and_to_causes(cosmos_store: CosmosStore) -> None:
@@ -67,15 +67,15 @@ def test_walks_of_a_graph_lead_to_what_is_affected_and_to_causes(cosmos_store: C
 
 @pytest.mark.parametrize("example", CosmosStore.language.examples)
 def test_the_examples_of_the_language_can_be_asked(cosmos_store: CosmosStore, example: str) -> None:
-    assert done(cosmos_store.graph(example, Limits())).rows
+    assert done(cosmos_store.graph(example, QueryLimits())).rows
 
 
 def test_results_are_columns_and_hold_nothing_of_the_loader(cosmos_store: CosmosStore) -> None:
     for query in ("g.V('VPN-ACME')", "g.V('VPN-ACME').valueMap(true)"):
-        (row,) = done(cosmos_store.graph(query, Limits())).rows
+        (row,) = done(cosmos_store.graph(query, QueryLimits())).rows
         assert (row["id"], row["label"]) == ("VPN-ACME", "Service")
         assert not {"partitionKey", "kb_version", "kb_page"} & set(row)
-    ways = done(cosmos_store.graph("g.V('VPN-ACME').out().path().by(id)", Limits())).rows
+    ways = done(cosmos_store.graph("g.V('VPN-ACME').out().path().by(id)", QueryLimits())).rows
     assert {"path": ["VPN-ACME", "MPLS-SYD-MEL-1"]} in ways
 
 
@@ -83,5 +83,5 @@ def test_a_scenario_that_is_not_loaded_says_how_to_load_it(cosmos_server: Cosmos
     with running_gremlin_server() as server:
         store = CosmosStore(account_settings(server.endpoint, cosmos_server), SAMPLE)
         with pytest.raises(ScenarioError, match="kb scenario load telco"):
-            done(store.graph("g.V()", Limits()))
+            done(store.graph("g.V()", QueryLimits()))
         done(store.close())

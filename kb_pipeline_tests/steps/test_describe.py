@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kb_pipeline.steps.describe import MAX_CHARACTERS, Box, OcrLine, OcrWord, describe_lines
+from kb_pipeline.steps.describe import MAX_CHARACTERS, OcrLine, OcrWord, PixelBox, describe_lines
 from kb_pipeline.steps.describe.elements import MAX_ELEMENTS
 from kb_pipeline.steps.describe.layout import rows_in_reading_order
 from kb_pipeline.steps.describe.lines import cleaned
@@ -196,13 +196,13 @@ def test_counts_beside_tabs_are_no_part_of_their_names() -> None:
 
 
 def test_what_a_field_contains_is_no_element() -> None:
-    label, field = at(0, 0, "Time zone"), at(6, 18, "Berlin")._replace(frame=Box(0, 14, 200, 32))
+    label, field = at(0, 0, "Time zone"), at(6, 18, "Berlin")._replace(frame=PixelBox(0, 14, 200, 32))
     assert elements(label, field) == ("Time zone",)
     assert "Time zone: Berlin." in says(label, field)
 
 
 def test_a_button_below_a_label_is_an_element() -> None:
-    button = at(80, 18, "Shortcuts")._replace(frame=Box(0, 14, 200, 32))
+    button = at(80, 18, "Shortcuts")._replace(frame=PixelBox(0, 14, 200, 32))
     assert elements(at(0, 0, "Keyboard"), button) == ("Keyboard", "Shortcuts")
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from kb_pipeline.records import ImageDescription
-from kb_pipeline.steps.describe import Box, OcrLine, OcrWord, describe_lines
+from kb_pipeline.steps.describe import OcrLine, OcrWord, PixelBox, describe_lines
 
 SCREENS = Path(__file__).parent / "screens"
 
@@ -108,7 +108,7 @@ def lines_of(name: str) -> list[OcrLine]:
             bottom,
             tuple(OcrWord(*w) for w in words),
             tuple(ground),
-            frame and Box(*frame),
+            frame and PixelBox(*frame),
         )
         for text, score, left, top, right, bottom, words, ground, frame in screen["lines"]
     ]

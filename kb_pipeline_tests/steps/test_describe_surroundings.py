@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from PIL import Image, ImageDraw
 
-from kb_pipeline.steps.describe import Box, OcrLine, OcrWord, surrounded
+from kb_pipeline.steps.describe import OcrLine, OcrWord, PixelBox, surrounded
 
 GREY, WHITE, BLACK = (230, 230, 230), (255, 255, 255), (0, 0, 0)
 TEXT = OcrLine("Save", 0.99, 60, 40, 100, 54)
@@ -29,11 +29,11 @@ def test_text_without_a_frame_has_the_colour_of_the_picture() -> None:
 def test_a_button_is_the_frame_around_its_text() -> None:
     found = seen(((50, 34, 110, 60), WHITE))
     assert found.ground == WHITE
-    assert found.frame == Box(50, 34, 110, 60)
+    assert found.frame == PixelBox(50, 34, 110, 60)
 
 
 def test_a_field_is_wider_than_its_text() -> None:
-    assert seen(((50, 34, 220, 60), WHITE)).frame == Box(50, 34, 220, 60)
+    assert seen(((50, 34, 220, 60), WHITE)).frame == PixelBox(50, 34, 220, 60)
 
 
 def test_a_card_around_a_text_is_too_far_away_to_be_its_frame() -> None:
@@ -52,7 +52,7 @@ def test_the_space_above_a_field_is_no_frame() -> None:
     draw.rectangle((50, 60, 220, 80), fill=WHITE, outline=BLACK)
     label, value = surrounded([TEXT, field], np.asarray(image))
     assert label.frame is None
-    assert value.frame == Box(50, 60, 220, 80)
+    assert value.frame == PixelBox(50, 60, 220, 80)
 
 
 def test_the_items_of_a_menu_bar_have_backgrounds_of_their_own() -> None:

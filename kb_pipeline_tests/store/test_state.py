@@ -11,7 +11,7 @@ from kb_pipeline.records import CheckResult, Markdown, Table, Usage
 from kb_pipeline.store.layout import Layout
 from kb_pipeline.store.state import (
     ArticleState,
-    Failure,
+    BuildFailure,
     LayerState,
     Pin,
     PublishedVersion,
@@ -56,7 +56,7 @@ FULL = ArticleState(
     },
     published=(published("a" * 16), published("b" * 16)),
     pin=Pin(version="a" * 16, source_hash="source", pinned_at=AT, run_id="run-1"),
-    failure=Failure(
+    failure=BuildFailure(
         layer="chunks", error="page: no", transient=True, attempts=2, first_at=AT, last_at=AT, run_id="run-1"
     ),
     signature="seen",

@@ -13,7 +13,7 @@ from kb_pipeline.flow.workspace import Workspace
 from kb_pipeline.records import Price, sections
 from kb_pipeline.settings import Settings
 from kb_pipeline.store.state import load_state, load_states
-from kb_pipeline.upkeep.preview import Preview, preview
+from kb_pipeline.upkeep.preview import SettingsPreview, preview
 from kb_pipeline.upkeep.preview_settings import changed_settings
 from kb_pipeline.upkeep.versions import version_diff
 from kb_pipeline_tests.building import build_here, listing, page
@@ -26,7 +26,7 @@ SAMPLES = Path(__file__).parents[2] / "samples" / "staging"
 FIGURE = '<p><img src="form.image" alt="The form"></p></body>'
 PROMPTED = "kb_pipeline_tests.doubles:PromptedAnalyzer"
 HERE = "kb_pipeline_tests.doubles:WorkersHere"
-Previewed = Callable[..., Preview]
+Previewed = Callable[..., SettingsPreview]
 
 
 @pytest.fixture

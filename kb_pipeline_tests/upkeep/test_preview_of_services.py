@@ -13,7 +13,7 @@ import pytest
 
 from kb_pipeline.flow.workspace import Workspace
 from kb_pipeline.settings import Settings
-from kb_pipeline.upkeep.preview import Preview, preview
+from kb_pipeline.upkeep.preview import SettingsPreview, preview
 from kb_pipeline.upkeep.preview_settings import changed_settings
 from kb_pipeline_tests.building import build_here
 from kb_pipeline_tests.conftest import Ledger
@@ -94,7 +94,7 @@ def prompt(tmp_path: Path) -> dict[str, str]:
     return {"KB_IMAGE_PROMPT_FILE": str(tmp_path / "prompt.txt")}
 
 
-def shown(found: Preview) -> Paid:
+def shown(found: SettingsPreview) -> Paid:
     """What the preview says that it paid for; conversions are not among its counts."""
     return Paid(0, sum(one.described for one in found.articles), sum(one.embedded for one in found.articles))
 

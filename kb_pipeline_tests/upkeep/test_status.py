@@ -2,7 +2,7 @@
 
 from kb_pipeline.records import CheckResult, Usage
 from kb_pipeline.steps.checks import CHECKS
-from kb_pipeline.store.state import ArticleState, Failure, LayerState, Pin, PublishedVersion
+from kb_pipeline.store.state import ArticleState, BuildFailure, LayerState, Pin, PublishedVersion
 from kb_pipeline.upkeep.status import overview
 
 
@@ -12,8 +12,8 @@ def layer(*failed: CheckResult, output_hash: str = "h") -> LayerState:
     )
 
 
-def failure(name: str = "converted_markdown") -> Failure:
-    return Failure(layer=name, error="bad", transient=False, attempts=2, first_at="a", last_at="b", run_id="r")
+def failure(name: str = "converted_markdown") -> BuildFailure:
+    return BuildFailure(layer=name, error="bad", transient=False, attempts=2, first_at="a", last_at="b", run_id="r")
 
 
 def version(name: str = "v1") -> PublishedVersion:

@@ -11,7 +11,7 @@ import psutil
 import pytest
 
 from kb_pipeline.errors import SettingsError
-from kb_pipeline.limited.process import Limits
+from kb_pipeline.limited.process import ProcessLimits
 from kb_pipeline.settings import Settings
 from kb_pipeline.workers import open_workers
 from kb_pipeline.workers.local import _IDLE_SECONDS, LocalWorkers
@@ -25,7 +25,7 @@ class TestLocalWorkers(WorkersContract):
         return LocalWorkers(2)
 
     @pytest.fixture
-    def limited(self) -> Callable[[Limits], LocalWorkers]:
+    def limited(self) -> Callable[[ProcessLimits], LocalWorkers]:
         return partial(LocalWorkers, 2)
 
 

@@ -18,7 +18,7 @@ from kb_pipeline.flow.build import build_articles
 from kb_pipeline.flow.layers import LAYER_NAMES, Run
 from kb_pipeline.flow.publish import publish
 from kb_pipeline.flow.workspace import Workspace, open_workspace
-from kb_pipeline.limited.process import Limits
+from kb_pipeline.limited.process import ProcessLimits
 from kb_pipeline.models.base import Vectors
 from kb_pipeline.models.hashing import HashingEmbedder
 from kb_pipeline.settings import Settings
@@ -93,7 +93,7 @@ def on_ray(settings: Settings, cluster) -> Settings:
 @pytest.mark.rare("the contract once more, on a cluster")
 class TestRayWorkers(WorkersContract):
     @pytest.fixture
-    def limited(self, cluster) -> Callable[[Limits], RayWorkers]:
+    def limited(self, cluster) -> Callable[[ProcessLimits], RayWorkers]:
         return partial(RayWorkers, cluster.address, 1)
 
 

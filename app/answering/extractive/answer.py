@@ -5,11 +5,11 @@ What is quoted first is chosen by :mod:`app.answering.extractive.choosing`.
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
 
-from app.answering.base import Text
+from app.answering.base import TextPart
 from app.answering.extractive.blocks import blocks_of, heading_of
 from app.answering.extractive.choosing import Quotable
 from app.answering.extractive.guidance import Guidance
-from app.answering.extractive.quoting import Picture, pictures_beside, plain, quotation
+from app.answering.extractive.quoting import PassageImage, pictures_beside, plain, quotation
 from app.language.messages import Messages
 from app.language.sentences import Unit
 from app.schema.passages import Citation
@@ -29,9 +29,9 @@ def refusal(guidance: Guidance, say: Messages) -> str:
     return "\n\n".join(filter(None, (say("nothing_answers"), guidance.language_note)))
 
 
-def quoted_answer(found: Quotable, say: Messages, remark: str, closest: str = "") -> Iterator[Text]:
+def quoted_answer(found: Quotable, say: Messages, remark: str, closest: str = "") -> Iterator[TextPart]:
     """Yield the answer, piece by piece. ``closest`` begins it if it may not answer, and ``remark`` ends it."""
-    shown: list[Picture] = []
+    shown: list[PassageImage] = []
     citation = found.lead.citation
     if closest:
         yield _piece(closest)
@@ -56,7 +56,7 @@ def quoted_answer(found: Quotable, say: Messages, remark: str, closest: str = ""
             yield _piece(piece, is_folded=True)
     if others := [f"- {_place(each, say)} {_reference(each)}" for each in found.others[:_LEADS]]:
         yield _piece("\n".join((f"**{say('see_also')}**", "", *others)), is_folded=True)
-    yield Text(f"*{remark}*", is_quoted=True)
+    yield TextPart(f"*{remark}*", is_quoted=True)
 
 
 def _goes_on(unit: Unit) -> bool:
@@ -69,7 +69,7 @@ def pages_to_read(citations: Iterable[Citation], say: Messages) -> Iterator[str]
     yield "\n".join((say("closest_pages"), "", *(f"- {_place(each, say)} {_reference(each)}" for each in citations)))
 
 
-def quotations(citation: Citation, units: Sequence[Unit], shown: list[Picture]) -> Iterator[str]:
+def quotations(citation: Citation, units: Sequence[Unit], shown: list[PassageImage]) -> Iterator[str]:
     """Yield units of one passage as quotations, with each picture at its place that is not ``shown`` yet."""
     units = sorted(dict.fromkeys(units), key=lambda unit: unit.start)
     urls = {picture.url for picture in shown}
@@ -88,12 +88,12 @@ def quotations(citation: Citation, units: Sequence[Unit], shown: list[Picture]) 
     shown += new
 
 
-def _piece(markdown: str, *, is_folded: bool = False) -> Text:
-    return Text(f"{markdown}\n\n", is_quoted=True, is_folded=is_folded)
+def _piece(markdown: str, *, is_folded: bool = False) -> TextPart:
+    return TextPart(f"{markdown}\n\n", is_quoted=True, is_folded=is_folded)
 
 
 def _units_of(
-    citation: Citation, room: int, shown: list[Picture], quoted: Collection[tuple[int, int]] = frozenset()
+    citation: Citation, room: int, shown: list[PassageImage], quoted: Collection[tuple[int, int]] = frozenset()
 ) -> Iterator[str]:
     """Yield the text of a passage as quotations, with its pictures, without what is ``quoted`` already."""
     units, heading = list[Unit](), citation.section

@@ -6,7 +6,7 @@ from contextlib import aclosing
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from app.answering.base import Answerer, AnswerEvent, Finished, Question, Searched, Text
+from app.answering.base import Answerer, AnswerEvent, Finished, Question, Searched, TextPart
 from app.answering.confidence import Evidence, evidence_of
 from app.answering.extractive.answer import quoted_answer, refusal
 from app.answering.extractive.choosing import Quotable, quotable
@@ -80,7 +80,7 @@ class ExtractiveAnswerer(Answerer):
         is_sure = evidence == "answers"
         found = None if evidence == "nothing" else await self._quotable(query, citations, book, is_sure=is_sure)
         if found is None or guidance.language_note:
-            yield Text(refusal(guidance, say), is_quoted=True)
+            yield TextPart(refusal(guidance, say), is_quoted=True)
             yield self._refused(question, guidance)
             return
         closest = "" if is_sure else say("closest")
@@ -96,7 +96,7 @@ class ExtractiveAnswerer(Answerer):
         self, question: Question, respelt: str, book: CitationBook, say: Messages
     ) -> AsyncGenerator[AnswerEvent, None]:
         """Answer the question in its right spelling, which has an answer."""
-        yield Text(f"{say('corrected', question=f'*{respelt}*')}\n\n", is_quoted=True)
+        yield TextPart(f"{say('corrected', question=f'*{respelt}*')}\n\n", is_quoted=True)
         again = replace(question, text=respelt)
         query, hits = await search_for(again, self._retrieval)
         async with aclosing(self.answer_from(again, query, hits, book)) as events:

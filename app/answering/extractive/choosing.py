@@ -11,7 +11,7 @@ from functools import partial
 from itertools import islice, takewhile
 
 from app.answering.extractive.blocks import PassageBlock, blocks_of, heading_of, section_of
-from app.answering.extractive.quoting import Picture, pictures_beside, pictures_of
+from app.answering.extractive.quoting import PassageImage, pictures_beside, pictures_of
 from app.answering.nearness import Nearness
 from app.language.sentences import Unit
 from app.language.words import readable
@@ -61,7 +61,7 @@ class Quotable:
     """
 
     lead: Lead
-    pictures: tuple[Picture, ...]
+    pictures: tuple[PassageImage, ...]
     section: tuple[Citation, ...]
     more: tuple[Citation, ...]
     others: tuple[Citation, ...]
@@ -198,7 +198,7 @@ def of_other_sections(citations: Sequence[Citation], quoted: Iterable[Citation])
     return list(first.values())
 
 
-def pictures_for(question: str, lead: Lead, citations: Sequence[Citation], nearness: Nearness) -> list[Picture]:
+def pictures_for(question: str, lead: Lead, citations: Sequence[Citation], nearness: Nearness) -> list[PassageImage]:
     """The pictures to show with a lead: those beside it, else the one of its section nearest to the question.
 
     Also one of another section that is nearer to the question than the lead: what is asked may stand on it only.

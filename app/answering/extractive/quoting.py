@@ -220,7 +220,7 @@ _SHORTEST_ALT, _LONGEST_ALT = 4, 100
 
 
 @dataclass(frozen=True, slots=True)
-class Picture:
+class PassageImage:
     """An image of a passage with its description; ``at`` is its place in the passage."""
 
     citation: Citation
@@ -239,13 +239,13 @@ class Picture:
         return f"![{short.strip(' (,;:')}]({self.url})"
 
 
-def pictures_of(citation: Citation) -> list[Picture]:
+def pictures_of(citation: Citation) -> list[PassageImage]:
     """The images of a passage, in its order."""
     pictures = (_picture(citation, unit) for unit in units_of(citation.passage))
     return [picture for picture in pictures if picture]
 
 
-def pictures_beside(citation: Citation, quoted: Sequence[Unit], reach: int) -> list[Picture]:
+def pictures_beside(citation: Citation, quoted: Sequence[Unit], reach: int) -> list[PassageImage]:
     """The images between the first and the last quoted unit, or else the nearest one within ``reach`` units.
 
     Of two equally near ones, the later one: an article first says something and then shows it.
@@ -259,9 +259,9 @@ def pictures_beside(citation: Citation, quoted: Sequence[Unit], reach: int) -> l
     return inside or [picture for distance, _, _, picture in sorted(near, key=lambda n: n[:3])[:1] if distance <= reach]
 
 
-def _picture(citation: Citation, unit: Unit) -> Picture | None:
+def _picture(citation: Citation, unit: Unit) -> PassageImage | None:
     if unit.kind != "image":
         return None
     link, _, description = unit.text.partition("\n")
     url = _URL.search(link)
-    return Picture(citation, url[1], _QUOTE_MARK.sub("", description), unit.start) if url else None
+    return PassageImage(citation, url[1], _QUOTE_MARK.sub("", description), unit.start) if url else None

@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import AsyncGenerator, Iterator, Sequence
 
-from app.answering.base import AnswerEvent, Finished, Question, Text
+from app.answering.base import AnswerEvent, Finished, Question, TextPart
 from app.answering.confidence import Evidence
 from app.answering.extractive.answer import pages_to_read, quoted_answer
 from app.answering.extractive.choosing import quotable
@@ -34,7 +34,7 @@ async def answer_from_web(
 
 def _quoted(
     query: str, citations: Sequence[Citation], evidence: Evidence, nearness: Nearness, say: Messages, name: str
-) -> Iterator[Text]:
+) -> Iterator[TextPart]:
     found = quotable(query, citations, citations[:1], nearness, is_sure=evidence == "answers")
     if found is None:
         yield from _not_found(query, citations, evidence, nearness, say, name)
@@ -45,7 +45,7 @@ def _quoted(
 
 def _not_found(
     query: str, citations: Sequence[Citation], evidence: Evidence, nearness: Nearness, say: Messages, name: str
-) -> Iterator[Text]:
-    yield Text(say("nothing_on_web", name=name), is_quoted=True)
+) -> Iterator[TextPart]:
+    yield TextPart(say("nothing_on_web", name=name), is_quoted=True)
     if citations:
-        yield Text(f"\n\n{''.join(pages_to_read(citations, say))}", is_quoted=True)
+        yield TextPart(f"\n\n{''.join(pages_to_read(citations, say))}", is_quoted=True)

@@ -10,7 +10,7 @@ from dataclasses import replace
 from datetime import date
 from functools import cached_property
 
-from app.answering.base import Answerer, Asked, Finished, Message, Question, Text
+from app.answering.base import Answerer, AskedBack, Finished, Message, Question, TextPart
 from app.answering.extractive.quoting import plain
 from app.answering.nearness import Nearness
 from app.answering.planning.clarifying import MOST_OPTIONS, clarification_of, is_name, read_reply
@@ -20,7 +20,7 @@ from app.answering.planning.finding import Meant, meant_by, named_by, references
 from app.answering.planning.manners import courtesy_in
 from app.answering.planning.nouns import Nouns
 from app.answering.planning.plans import Events, Plans, is_remark
-from app.answering.planning.references import Reference, file_in
+from app.answering.planning.references import DocumentReference, file_in
 from app.answering.planning.wanted import may_list, wanted_of
 from app.answering.query import questions_in
 from app.grounding.citations import CitationBook
@@ -90,22 +90,22 @@ class PlannedAnswerer(Answerer):
     async def _each(self, question: Question, parts: Sequence[str], book: CitationBook) -> Events:
         """Answer each of several questions, as if it was asked after those before it."""
         history = question.history
-        ends, remarks = list[Finished](), list[Text]()
+        ends, remarks = list[Finished](), list[TextPart]()
         for part in parts:
-            yield Text(f"**{plain(part[0].upper() + part[1:].rstrip('?'))}?**\n\n", is_quoted=True)
+            yield TextPart(f"**{plain(part[0].upper() + part[1:].rstrip('?'))}?**\n\n", is_quoted=True)
             one = replace(question, text=part, history=history)
             async with aclosing(await self._steps(one, book) or self._inner.answer(one, book)) as events:
                 async for event in events:
                     match event:
                         case Finished():
                             ends.append(event)
-                        case Text(is_folded=True):
+                        case TextPart(is_folded=True):
                             pass  # what answers each part is enough
-                        case Text(delta) if is_remark(delta):
+                        case TextPart(delta) if is_remark(delta):
                             remarks = [event]
                         case _:
                             yield event
-            yield Text("\n\n", is_quoted=True)
+            yield TextPart("\n\n", is_quoted=True)
             history = (*history, Message("user", part))
         for remark in remarks:
             yield remark
@@ -193,7 +193,7 @@ class PlannedAnswerer(Answerer):
 
 
 def _is_said(
-    command: Command, references: Sequence[Reference], meant: Meant, rows: Sequence[Chunk], *, is_chosen: bool
+    command: Command, references: Sequence[DocumentReference], meant: Meant, rows: Sequence[Chunk], *, is_chosen: bool
 ) -> bool:
     """Return whether documents are meant, where names of articles may be names of features as well.
 
@@ -217,15 +217,15 @@ def _is_said(
 
 
 async def _said(key: str, question: Question, *, refused: bool) -> Events:
-    yield Text(Messages.of(language_of(question.text))(key), is_quoted=True)
+    yield TextPart(Messages.of(language_of(question.text))(key), is_quoted=True)
     yield Finished(refused=refused)
 
 
 async def _courteous(said: str) -> Events:
-    yield Text(said, is_quoted=True)
+    yield TextPart(said, is_quoted=True)
     yield Finished()
 
 
 async def _asked_back(clarification: Clarification) -> Events:
-    yield Asked(clarification)
+    yield AskedBack(clarification)
     yield Finished()

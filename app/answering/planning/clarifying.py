@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from app.answering.planning.nouns import Nouns
-from app.answering.planning.references import Reference
+from app.answering.planning.references import DocumentReference
 from app.language.messages import Messages
 from app.language.numbers import number_of, place_of
 from app.schema.answers import Clarification, DocumentOption, QueryKind
@@ -44,7 +44,7 @@ class Reply:
 
 
 def clarification_of(
-    asked: str, kind: QueryKind, reference: Reference, candidates: Sequence[Chunk], say: Messages
+    asked: str, kind: QueryKind, reference: DocumentReference, candidates: Sequence[Chunk], say: Messages
 ) -> Clarification:
     """The question that is asked back, with at most seven options.
 

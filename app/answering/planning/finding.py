@@ -8,7 +8,7 @@ from difflib import SequenceMatcher, get_close_matches
 
 from app.answering.planning.commands import Command
 from app.answering.planning.nouns import Nouns, is_of_kind
-from app.answering.planning.references import Reference, is_determiner, reference_of, sharing_noun
+from app.answering.planning.references import DocumentReference, is_determiner, reference_of, sharing_noun
 from app.language.dates import period_of
 from app.language.words import Weights, words
 from kb_pipeline.records import Chunk, DocumentEntry
@@ -28,7 +28,7 @@ _LEAST_LETTERS = 4
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class MeantDocuments:
     """The documents that words mean for certain, or else those that they may mean, best first; neither if none fits."""
 
     certain: tuple[Chunk, ...] = ()
@@ -47,10 +47,10 @@ class Meant:
     """
 
     rows: tuple[Chunk, ...] = ()
-    unclear: Reference | None = None
+    unclear: DocumentReference | None = None
     candidates: tuple[Chunk, ...] = ()
     guessed: bool = False
-    missing: tuple[Reference, ...] = ()
+    missing: tuple[DocumentReference, ...] = ()
     gone: int = 0
 
     def with_guesses(self) -> "Meant":
@@ -60,7 +60,7 @@ class Meant:
         return replace(self, rows=(*self.rows, *self.candidates[: max(1, self.unclear.count)]), guessed=True)
 
 
-def references_in(command: Command, nouns: Nouns) -> tuple[Reference, ...]:
+def references_in(command: Command, nouns: Nouns) -> tuple[DocumentReference, ...]:
     """What the words of a command mean; nothing if one of them means any document, such as "a file"."""
     found = [reference for side in command.sides if (reference := reference_of(side, nouns))]
     if len(found) < len(command.sides):
@@ -90,7 +90,11 @@ def spans_in(question: str, nouns: Nouns, rows: Sequence[Chunk]) -> tuple[str, .
 
 
 def meant_by(
-    command: Command, references: Sequence[Reference], rows: Sequence[Chunk], chosen: Sequence[Chunk], today: date
+    command: Command,
+    references: Sequence[DocumentReference],
+    rows: Sequence[Chunk],
+    chosen: Sequence[Chunk],
+    today: date,
 ) -> Meant:
     """The documents that a command is about.
 
@@ -98,8 +102,8 @@ def meant_by(
     """
     if chosen and (command.kind != "COMPARISON" or len(chosen) > 1):
         return Meant(rows=tuple(chosen))
-    meant, missing = list(chosen), list[Reference]()
-    unclear: tuple[Reference, Found] | None = None
+    meant, missing = list(chosen), list[DocumentReference]()
+    unclear: tuple[DocumentReference, MeantDocuments] | None = None
     for reference in references:
         found = find(reference, rows, today)
         if found.certain or len(found.candidates) == 1:
@@ -118,7 +122,7 @@ def meant_by(
     return Meant(rows=distinct, unclear=reference, candidates=others, missing=tuple(missing))
 
 
-def find(reference: Reference, rows: Sequence[Chunk], today: date) -> Found:
+def find(reference: DocumentReference, rows: Sequence[Chunk], today: date) -> MeantDocuments:
     """The documents that a reference means; if none fits, those whose name is spelt nearly so."""
     name = _plain(reference.name)
     if reference.by == "file":
@@ -150,7 +154,7 @@ def words_about(row: Chunk) -> frozenset[str]:
     return frozenset(words(f"{told} {' '.join(row.key_topics)}"))
 
 
-def _by_description(reference: Reference, rows: Sequence[Chunk], today: date) -> Found:
+def _by_description(reference: DocumentReference, rows: Sequence[Chunk], today: date) -> MeantDocuments:
     described = reference.described
     period = period_of(described, today)
     if period and not re.search(r"\d", described[period.start : period.end]):  # a year may stand in the title
@@ -159,18 +163,18 @@ def _by_description(reference: Reference, rows: Sequence[Chunk], today: date) ->
     rows = [row for row in rows if is_of_kind(row, reference.kind)]
     asked = tuple(dict.fromkeys(words(described)))
     if not asked and not (reference.has_noun and reference.is_definite):
-        return Found()
+        return MeantDocuments()
     fitting = _fitting(asked, rows, has_noun=reference.has_noun)
     if not fitting:
-        return Found()
+        return MeantDocuments()
     if reference.order:
         newest_first = sorted((row for _, row in fitting), key=lambda row: _entry(row).upload_date, reverse=True)
         ordered = newest_first if reference.order == "newest" else newest_first[::-1]
-        return Found(certain=tuple(ordered[: reference.count or 1]))
+        return MeantDocuments(certain=tuple(ordered[: reference.count or 1]))
     best = fitting[0][0]
     near = tuple(row for score, row in fitting if score > best - _AHEAD)
     is_certain = len(near) <= (reference.count or _FEW) if reference.is_plural else len(near) == 1
-    return Found(certain=near) if is_certain else Found(candidates=near)
+    return MeantDocuments(certain=near) if is_certain else MeantDocuments(candidates=near)
 
 
 def _fitting(asked: Sequence[str], rows: Sequence[Chunk], *, has_noun: bool) -> list[tuple[float, Chunk]]:
@@ -200,8 +204,8 @@ def _respelt(word: str, named: Iterable[frozenset[str]]) -> str:
     return next(iter(get_close_matches(word, known, 1, _ALIKE)), word)
 
 
-def _decided(rows: Sequence[Chunk]) -> Found:
-    return Found(certain=tuple(rows)) if len(rows) == 1 else Found(candidates=tuple(rows))
+def _decided(rows: Sequence[Chunk]) -> MeantDocuments:
+    return MeantDocuments(certain=tuple(rows)) if len(rows) == 1 else MeantDocuments(candidates=tuple(rows))
 
 
 def _begins_one(word: str, names: Iterable[str]) -> bool:

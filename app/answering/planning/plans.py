@@ -18,7 +18,7 @@ from app.answering.base import (
     Planned,
     Question,
     Searched,
-    Text,
+    TextPart,
     ToolEnded,
     ToolStarted,
 )
@@ -176,16 +176,16 @@ class Plans:
         rows = meant.rows[:MOST_OPTIONS]
         for event in _begun(command.kind, holds=len(rows) > 1):
             yield event
-        pieces = [Text(f"{note}\n\n", is_quoted=True) for note in self._notes(meant)]
+        pieces = [TextPart(f"{note}\n\n", is_quoted=True) for note in self._notes(meant)]
         found = 0
         for row in rows:
-            said = list[Text]()
+            said = list[TextPart]()
             if command.about:
                 about = replace(self.question, text=command.about, history=()).about((row.article_id,))
                 async with aclosing(self.inner.answer(about, self.book)) as events:
                     async for event in events:
                         match event:
-                            case Text(delta, is_folded=False) if not is_remark(delta):
+                            case TextPart(delta, is_folded=False) if not is_remark(delta):
                                 said.append(event)
                             case Searched():
                                 yield event
@@ -198,8 +198,8 @@ class Plans:
                 found += 1
                 said[-1] = replace(said[-1], delta=said[-1].delta.rstrip())
             heading = f"**{plain(row.title)}** ({plain(entry_of(row).filename)})\n\n"
-            nothing = Text(self.say("says_nothing", name=f"*{plain(row.title)}*"), is_quoted=True)
-            pieces += [Text(heading, is_quoted=True), *(said or [nothing]), Text("\n\n", is_quoted=True)]
+            nothing = TextPart(self.say("says_nothing", name=f"*{plain(row.title)}*"), is_quoted=True)
+            pieces += [TextPart(heading, is_quoted=True), *(said or [nothing]), TextPart("\n\n", is_quoted=True)]
         yield _ends(2, holds=found > 0)
         yield _begins(3)
         yield _ends(3, holds=found > 0)
@@ -211,14 +211,14 @@ class Plans:
         for event in _begun(command.kind, holds=len(meant.rows) == 1):
             yield event
         if notes := self._notes(meant):
-            yield Text(" ".join(notes) + "\n\n", is_quoted=True)
+            yield TextPart(" ".join(notes) + "\n\n", is_quoted=True)
         ids = tuple(row.article_id for row in meant.rows)
         said: list[str] = []
         within = replace(self.question, text=command.about).about(ids)
         async with aclosing(self.inner.answer(within, self.book)) as events:
             async for event in events:
                 match event:
-                    case Text(delta):
+                    case TextPart(delta):
                         said.append(delta)
                     case Finished(_, refused):
                         yield _ends(2, holds=not refused and _has_source("".join(said)))
@@ -331,8 +331,8 @@ def _ordered(rows: Sequence[Chunk], wanted: Wanted) -> list[Chunk]:
     return [*with_fact, *(row for row in by_title if not fact(row))]
 
 
-def _separated(pieces: Sequence[str]) -> list[Text]:
+def _separated(pieces: Sequence[str]) -> list[TextPart]:
     """Put blank lines between pieces of markdown."""
-    return [Text(f"{piece}\n\n", is_quoted=True) for piece in pieces[:-1]] + [
-        Text(piece, is_quoted=True) for piece in pieces[-1:]
+    return [TextPart(f"{piece}\n\n", is_quoted=True) for piece in pieces[:-1]] + [
+        TextPart(piece, is_quoted=True) for piece in pieces[-1:]
     ]

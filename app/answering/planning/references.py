@@ -36,7 +36,7 @@ def _several(word: str) -> int:
 
 
 @dataclass(frozen=True, slots=True)
-class Reference:
+class DocumentReference:
     """Words of a question that mean documents.
 
     ``name`` is the file name, the quoted title, or the words without determiners. ``kind`` is that of the noun, and
@@ -64,14 +64,14 @@ class Reference:
         return self.count != 1
 
 
-def reference_of(words_said: str, nouns: Nouns) -> Reference | None:
+def reference_of(words_said: str, nouns: Nouns) -> DocumentReference | None:
     """What words mean as a whole; ``None`` if they mean any document ("a file"), not one that is known."""
     if words_said in (IT, THEM):
-        return Reference(words_said, "description", count=int(words_said == IT))
+        return DocumentReference(words_said, "description", count=int(words_said == IT))
     if (file := _FILE.search(words_said)) and len(words_said.split()) <= _MOST_BESIDE_FILE + 1:
-        return Reference(file[0], "file")
+        return DocumentReference(file[0], "file")
     if title := TITLE.search(words_said):
-        return Reference(title[1], "title")
+        return DocumentReference(title[1], "title")
     words = re.findall(r"[\w.&'’/+-]*\w", words_said)
     order: Literal["", "newest", "oldest"] = ""
     count, is_definite, is_one = 1, False, False
@@ -92,14 +92,18 @@ def reference_of(words_said: str, nouns: Nouns) -> Reference | None:
     noun = nouns.find(words)
     name = " ".join(words)
     if not noun:
-        return Reference(name, "description", "", name, count, order, is_definite=is_definite) if words else None
+        return (
+            DocumentReference(name, "description", "", name, count, order, is_definite=is_definite) if words else None
+        )
     beside = (word for word in (*words[: noun.start], *words[noun.end :]) if not nouns.means_any(word))
     if noun.start and words[noun.start - 1].casefold() in _ANY:
         return None
     described = " ".join((noun.prefix, *beside)).strip()
     if count == 1 and noun.is_plural and not is_one:
         count = 0
-    return Reference(name, "description", noun.kind, described, count, order, has_noun=True, is_definite=is_definite)
+    return DocumentReference(
+        name, "description", noun.kind, described, count, order, has_noun=True, is_definite=is_definite
+    )
 
 
 def file_in(words_said: str) -> str:
@@ -107,7 +111,7 @@ def file_in(words_said: str) -> str:
     return found[0] if (found := _FILE.search(words_said)) else ""
 
 
-def sharing_noun(one: Reference, other: Reference) -> tuple[Reference, Reference]:
+def sharing_noun(one: DocumentReference, other: DocumentReference) -> tuple[DocumentReference, DocumentReference]:
     """Both of "the 2022 and the 2023 travel policy", which share what only one of them says."""
     if one.has_noun and _is_part(other):
         return one, _like(other, one)
@@ -116,11 +120,11 @@ def sharing_noun(one: Reference, other: Reference) -> tuple[Reference, Reference
     return one, other
 
 
-def _is_part(reference: Reference) -> bool:
+def _is_part(reference: DocumentReference) -> bool:
     return reference.by == "description" and not reference.has_noun and len(reference.described.split()) <= _PART
 
 
-def _like(part: Reference, whole: Reference) -> Reference:
+def _like(part: DocumentReference, whole: DocumentReference) -> DocumentReference:
     """Return the part with the noun of the whole; a year alone has the other words of the whole as well."""
     is_number = bool(re.fullmatch(r"\S*\d\S*", part.described))
     shared = " ".join(word for word in whole.described.split() if is_number and not re.search(r"\d", word))

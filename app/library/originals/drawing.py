@@ -14,7 +14,7 @@ import pypdfium2
 import pypdfium2.raw as pdfium
 from PIL import Image, ImageChops
 
-from app.library.originals.marking import PageText, Quote, Span
+from app.library.originals.marking import Quote, SearchablePage, Span
 from app.library.originals.page import LONGEST_SIDE, Box, DrawnPage, PageMissingError, PageUnreadableError
 from kb_pipeline.records import PageLine
 from kb_pipeline.sources.pdf.file import load_page
@@ -129,7 +129,7 @@ def _marks(page: pypdfium2.PdfPage, quotes: Sequence[Quote]) -> list[tuple[Box, 
         return []
     text_page = page.get_textpage()
     try:
-        text = PageText("".join(_characters(text_page)))
+        text = SearchablePage("".join(_characters(text_page)))
         return [
             tuple(line for span in text.find(quote) for line in _lines(_boxes(text_page, span))) for quote in quotes
         ]
@@ -146,7 +146,7 @@ def _marks_on_scan(
     """The same for a page of which only OCR knows what stands where; its places are those of a picture of the page."""
     words = [(text, (left, -line.bottom, right, -line.top)) for line in lines for text, left, right in line.words]
     boxes = [box for text, word in words for box in _letters(text, word)]
-    page = PageText(" ".join(text for text, _ in words))
+    page = SearchablePage(" ".join(text for text, _ in words))
     marks = []
     for quote in quotes:
         found = [line for span in page.find(quote) for line in _lines(filter(None, boxes[slice(*span)]))]

@@ -5,7 +5,7 @@ from functools import lru_cache
 from upath import UPath
 
 from app.callers.principal import Principal
-from app.library.served_files import ServedFile, Version, may_see, open_served, version_of
+from app.library.served_files import OpenedFile, Version, may_see, open_served, version_of
 from kb_pipeline.errors import KnowledgeBaseError, TransientError
 from kb_pipeline.flow.layers.serving_article import OCR_LINES, load_manifest
 from kb_pipeline.records import PageLine, PageLines, ServedDocument
@@ -69,7 +69,7 @@ def lines_on(layout: Layout, article_id: str, document: ServedDocument, page: in
         return ()
 
 
-def open_document(layout: Layout, article_id: str, document: ServedDocument) -> ServedFile:
+def open_document(layout: Layout, article_id: str, document: ServedDocument) -> OpenedFile:
     """Open the file that :func:`document_of` returned.
 
     Raises:

@@ -38,7 +38,7 @@ class Quote:
     after: str = ""
 
 
-class PageText:
+class SearchablePage:
     """The text of a page, to look for quotes in it."""
 
     def __init__(self, characters: str) -> None:

@@ -16,13 +16,13 @@ from app.library.originals.files import DocumentNotFoundError, document_of, is_s
 from app.library.originals.marking import Quote
 from app.library.originals.page import DRAWING_VERSION, DrawnPage, PageMissingError, PageUnreadableError
 from kb_pipeline.errors import KnowledgeBaseError, LimitExceededError, WorkerLostError
-from kb_pipeline.limited.process import LimitedProcess, Limits
+from kb_pipeline.limited.process import LimitedProcess, ProcessLimits
 from kb_pipeline.records import PageLine, ServedDocument
 from kb_pipeline.steps.fingerprint import fingerprint
 from kb_pipeline.steps.formats import PDF
 from kb_pipeline.store.layout import Layout
 
-_LIMITS = Limits(10.0, 1000.0)
+_LIMITS = ProcessLimits(10.0, 1000.0)
 _PROCESSES = min(2, os.cpu_count() or 1)
 _KEPT_BYTES = 64 << 20
 _KEPT_COPIES = 4

@@ -53,7 +53,7 @@ class FieldValue(_Answer):
     value_array: tuple["FieldValue", ...] | None = None
 
 
-class TextSpan(_Answer):
+class MarkdownSpan(_Answer):
     """A piece of the markdown, in code points."""
 
     offset: int
@@ -64,7 +64,7 @@ class AnalyzedPage(_Answer):
     """A page of a document; ``spans`` are its pieces of the markdown."""
 
     page_number: int
-    spans: tuple[TextSpan, ...] | None = None
+    spans: tuple[MarkdownSpan, ...] | None = None
 
 
 class AnalyzedContent(_Answer):

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from kb_pipeline.analyzers.pdf_parts import Part, split_pdf
+from kb_pipeline.analyzers.pdf_parts import PdfPart, split_pdf
 from kb_pipeline.errors import KnowledgeBaseError, ServiceError, SettingsError, TransientError
 from kb_pipeline.limited import waiting
 from kb_pipeline.records import Usage
@@ -132,7 +132,7 @@ class MistralOcr:
             raise ServiceError(f"{self.service.place} found no text in the PDF")
         return pages
 
-    def _read(self, part: Part) -> list[str]:
+    def _read(self, part: PdfPart) -> list[str]:
         model = self._settings.mistral_model
         data = base64.b64encode(part.pdf).decode("ascii")
         with translated_errors(self.service, model, self._settings.service_timeout_seconds):
@@ -148,7 +148,7 @@ class MistralOcr:
         self._require_all(part, pages)
         return pages
 
-    def _require_all(self, part: Part, pages: list[str]) -> None:
+    def _require_all(self, part: PdfPart, pages: list[str]) -> None:
         read = [bool(page.strip()) or not part.has_text(number) for number, page in enumerate(pages[: part.pages])]
         if len(pages) != part.pages or not all(read):
             raise _IncompleteError(

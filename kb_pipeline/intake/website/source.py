@@ -9,7 +9,7 @@ from pathlib import Path
 from urllib.parse import quote, urlsplit
 
 from kb_pipeline.errors import IntakeError
-from kb_pipeline.intake.base import NOT_THERE, ArticleOf, Fetched, Item, LeftOut, Source
+from kb_pipeline.intake.base import NOT_THERE, ArticleOf, Fetched, IntakeSource, Item, LeftOut
 from kb_pipeline.intake.page_links import rewrite_page
 from kb_pipeline.intake.pictures import Pictures
 from kb_pipeline.intake.trees import Tree
@@ -28,7 +28,7 @@ _MOST_MISSING = 200
 """Pictures that a page misses and that are looked for in each run."""
 
 
-class WebsiteSource(Source):
+class WebsiteSource(IntakeSource):
     """The pages of a site below an address."""
 
     def __init__(self, name: str, options: WebsiteOptions, settings: Settings) -> None:

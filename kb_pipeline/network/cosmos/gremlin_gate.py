@@ -61,14 +61,14 @@ _ALLOWED = "a query is one traversal that begins with g.V( or g.E( and only read
 
 
 @dataclass(frozen=True)
-class Text:
+class QuotedText:
     """A quoted text."""
 
     value: str
 
 
 @dataclass(frozen=True)
-class Word:
+class PlainWord:
     """A number, or a word such as ``desc`` or ``T.id``, as it was written."""
 
     value: str
@@ -90,7 +90,7 @@ class Chain:
     calls: tuple[Call, ...]
 
 
-Argument = Text | Word | Chain
+Argument = QuotedText | PlainWord | Chain
 
 
 @dataclass(frozen=True)
@@ -244,10 +244,10 @@ class _Parser:
         kind, value = self.kind, self.value
         if kind == "text":
             self._place += 1
-            return Text(value)
+            return QuotedText(value)
         if kind == "number":
             self._place += 1
-            return Word(value)
+            return PlainWord(value)
         if kind != "name":
             raise QueryFailedError(f"a value is expected, and there is {self.shown()}")
         if self._followed_by("("):
@@ -257,10 +257,10 @@ class _Parser:
             if self.value not in _WORDS[value]:
                 raise QueryRefusedError(f"{value} has {', '.join(sorted(_WORDS[value]))}, and not {self.shown()}")
             self._place += 1
-            return Word(f"{value}.{self._tokens[self._place - 1][1]}")
+            return PlainWord(f"{value}.{self._tokens[self._place - 1][1]}")
         if value in _BARE:
             self._place += 1
-            return Word(value)
+            return PlainWord(value)
         if value in ("g", "__", "P", "TextP") and self._followed_by("."):
             return self.chain(depth)
         raise QueryRefusedError(f"{self.shown()} is no value; put texts in quotation marks, as in has('name', 'x')")
@@ -298,8 +298,8 @@ def _check_repeats(chain: Chain) -> None:
     names = [call.name for call in chain.calls]
     for call in chain.calls:
         if call.name == "times":
-            (times,) = call.arguments if len(call.arguments) == 1 else (Word("-"),)
-            if not isinstance(times, Word) or not times.value.isdigit() or int(times.value) > MOST_REPEATS:
+            (times,) = call.arguments if len(call.arguments) == 1 else (PlainWord("-"),)
+            if not isinstance(times, PlainWord) or not times.value.isdigit() or int(times.value) > MOST_REPEATS:
                 raise QueryRefusedError(f"times() takes a number up to {MOST_REPEATS}")
         if call.name == "repeat":
             inside = {
@@ -344,24 +344,24 @@ def _step(call: Call, scope: Scope) -> str:
         return f"hasLabel({_argument(arguments[0], scope)}).hasId({_ids(arguments[2], scope)})"
     if call.name == "values" and len(arguments) == 1 and _names_the_id(arguments[0]):
         return "id()"
-    if call.name == "by" and arguments and arguments[0] == Text("id"):
+    if call.name == "by" and arguments and arguments[0] == QuotedText("id"):
         return f"by({', '.join(['id', *(_argument(each, scope) for each in arguments[1:])])})"
     return f"{call.name}({', '.join(_argument(argument, scope) for argument in arguments)})"
 
 
 def _names_the_id(argument: Argument) -> bool:
-    return argument in (Text("id"), Word("id"), Word("T.id"))
+    return argument in (QuotedText("id"), PlainWord("id"), PlainWord("T.id"))
 
 
 def _argument(argument: Argument, scope: Scope) -> str:
-    if isinstance(argument, Text):
+    if isinstance(argument, QuotedText):
         return quoted(argument.value)
-    return argument.value if isinstance(argument, Word) else _written(argument, scope)
+    return argument.value if isinstance(argument, PlainWord) else _written(argument, scope)
 
 
 def _ids(argument: Argument, scope: Scope) -> str:
     """An argument that names elements, or compares their ids."""
-    if isinstance(argument, Text):
+    if isinstance(argument, QuotedText):
         return quoted(scope.stored(argument.value))
     if isinstance(argument, Chain) and is_predicate(argument):
         calls = [f"{call.name}({', '.join(_ids(each, scope) for each in call.arguments)})" for call in argument.calls]

@@ -8,7 +8,16 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 
 from kb_pipeline.errors import QueryFailedError
-from kb_pipeline.network.cosmos.gremlin_gate import HIDDEN, Argument, Call, Chain, Text, Word, chains, is_predicate
+from kb_pipeline.network.cosmos.gremlin_gate import (
+    HIDDEN,
+    Argument,
+    Call,
+    Chain,
+    PlainWord,
+    QuotedText,
+    chains,
+    is_predicate,
+)
 
 _ALONG_EDGES = frozenset({"in", "out", "both", "inE", "outE", "bothE"})
 _OF_PROPERTIES = frozenset({"values", "valueMap", "properties", "hasNot"})
@@ -46,11 +55,11 @@ class GraphNames:
                         self._check_property(name)
 
     def _check_has(self, call: Call) -> None:
-        *label, key, value = call.arguments if len(call.arguments) > 1 else (*call.arguments, Word("true"))
+        *label, key, value = call.arguments if len(call.arguments) > 1 else (*call.arguments, PlainWord("true"))
         self._check_labels(tuple(label))
-        if key in (Word("T.label"), Word("label"), Text("label")):
+        if key in (PlainWord("T.label"), PlainWord("label"), QuotedText("label")):
             self._check_labels((value,))
-        elif isinstance(key, Text):
+        elif isinstance(key, QuotedText):
             self._check_property(key.value)
 
     def _check_labels(self, arguments: tuple[Argument, ...]) -> None:
@@ -87,7 +96,7 @@ class GraphNames:
 def _texts(arguments: tuple[Argument, ...]) -> Iterator[str]:
     """The texts among some arguments, also those that a predicate compares as a whole."""
     for argument in arguments:
-        if isinstance(argument, Text):
+        if isinstance(argument, QuotedText):
             yield argument.value
         elif isinstance(argument, Chain) and is_predicate(argument):
             for call in argument.calls:

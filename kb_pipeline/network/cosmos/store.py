@@ -15,7 +15,15 @@ from typing import Any, ClassVar
 import pyarrow as pa
 
 from kb_pipeline.errors import ScenarioError, TransientError
-from kb_pipeline.network.base import Language, Limits, NetworkStore, Rows, StoreHealth, Subgraph, TopologyQuery
+from kb_pipeline.network.base import (
+    Language,
+    NetworkStore,
+    NetworkStoreHealth,
+    QueryLimits,
+    Rows,
+    Subgraph,
+    TopologyQuery,
+)
 from kb_pipeline.network.cosmos import gremlin_gate
 from kb_pipeline.network.cosmos import sql_gate as cosmos_sql_gate
 from kb_pipeline.network.cosmos.gremlin import GremlinService
@@ -67,16 +75,16 @@ class CosmosStore(NetworkStore):
         self._served: tuple[float, LoadedVersion] | None = None
         self._network: tuple[str, Topology] | None = None
 
-    async def graph(self, query: str, limits: Limits) -> Rows:
+    async def graph(self, query: str, limits: QueryLimits) -> Rows:
         return await asyncio.to_thread(self._graph, query, limits)
 
-    async def telemetry(self, query: str, limits: Limits) -> Rows:
+    async def telemetry(self, query: str, limits: QueryLimits) -> Rows:
         return await asyncio.to_thread(self._rows, query, limits)
 
     async def topology(self, wanted: TopologyQuery) -> Subgraph:
         return await asyncio.to_thread(lambda: subgraph(self._topology(), wanted))
 
-    async def health(self) -> StoreHealth:
+    async def health(self) -> NetworkStoreHealth:
         return await asyncio.to_thread(self._health)
 
     async def close(self) -> None:
@@ -87,7 +95,7 @@ class CosmosStore(NetworkStore):
 
         await asyncio.to_thread(close)
 
-    def _graph(self, query: str, limits: Limits) -> Rows:
+    def _graph(self, query: str, limits: QueryLimits) -> Rows:
         began = time.perf_counter()
         served = self._version(limits.seconds)
         scope = served.scope
@@ -102,7 +110,7 @@ class CosmosStore(NetworkStore):
         labels = dict.fromkeys(each.label for each in self._manifest.edges)
         return GraphNames(tuple(self._manifest.vertices), tuple(labels), (*dict.fromkeys(properties), *HIDDEN))
 
-    def _rows(self, query: str, limits: Limits) -> Rows:
+    def _rows(self, query: str, limits: QueryLimits) -> Rows:
         began = time.perf_counter()
         telemetry = self._version(limits.seconds).telemetry
         checked = cosmos_sql_gate.checked(query, telemetry, limits.characters)
@@ -116,7 +124,7 @@ class CosmosStore(NetworkStore):
             found.rows.sort(key=lambda row: [(value is None, value) for value in row.values()])
         return found
 
-    def _results(self, checked: cosmos_sql_gate.Checked, text: str, limits: Limits) -> Iterator[Any]:
+    def _results(self, checked: cosmos_sql_gate.Checked, text: str, limits: QueryLimits) -> Iterator[Any]:
         return self._telemetry.rows(checked.container, text, checked.parameters, limits.seconds)
 
     def _version(self, seconds: float) -> LoadedVersion:
@@ -137,10 +145,10 @@ class CosmosStore(NetworkStore):
             self._served = time.monotonic(), current
         return current
 
-    def _health(self) -> StoreHealth:
+    def _health(self) -> NetworkStoreHealth:
         served = self._version(_LOOK_AGAIN_SECONDS)
         counts = served.vertex_count, served.edge_count
-        return StoreHealth(self.backend, self._scenario, served.version, *counts, served.telemetry_until)
+        return NetworkStoreHealth(self.backend, self._scenario, served.version, *counts, served.telemetry_until)
 
     def _topology(self) -> Topology:
         """The served version as arrays, which are read once."""
@@ -174,7 +182,7 @@ class CosmosStore(NetworkStore):
         )
 
 
-def _limited(rows: Iterable[dict[str, Any]], limits: Limits, began: float) -> Rows:
+def _limited(rows: Iterable[dict[str, Any]], limits: QueryLimits, began: float) -> Rows:
     """As many rows as a query may have, and the columns of all of them."""
     kept: list[dict[str, Any]] = []
     size, truncated = 0, False

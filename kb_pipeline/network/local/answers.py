@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import psutil
 
 from kb_pipeline.errors import QueryFailedError, ScenarioError
-from kb_pipeline.network.base import Limits, Rows
+from kb_pipeline.network.base import QueryLimits, Rows
 from kb_pipeline.network.local.advice import advice_on
 from kb_pipeline.network.local.gate import check_query
 
@@ -80,7 +80,7 @@ def open_locked(path: str) -> "Opened":
     return connection, columns
 
 
-def answer(path: str, text: str, limits: Limits) -> Rows:
+def answer(path: str, text: str, limits: QueryLimits) -> Rows:
     """Answer one SELECT about a file, in a process that answers nothing else. It is checked before it runs.
 
     A query after which the database can answer no more ends the process.
@@ -124,8 +124,8 @@ def ask(
     connection: "duckdb.DuckDBPyConnection",
     columns: Mapping[str, Sequence[str]],
     text: str,
-    limits: Limits,
-    fetch: "Callable[[duckdb.DuckDBPyConnection, str, Limits], T]",
+    limits: QueryLimits,
+    fetch: "Callable[[duckdb.DuckDBPyConnection, str, QueryLimits], T]",
 ) -> T:
     """Check a query, and fetch what it asks for. It is stopped when it takes too long.
 
@@ -152,12 +152,12 @@ def ask(
         cursor.close()
 
 
-def too_slow(limits: Limits) -> str:
+def too_slow(limits: QueryLimits) -> str:
     """What a query that was stopped is told."""
     return f"the query took longer than {limits.seconds:g} seconds; ask for fewer rows, a shorter time or less depth"
 
 
-def _fetch(cursor: "duckdb.DuckDBPyConnection", text: str, limits: Limits) -> Rows:
+def _fetch(cursor: "duckdb.DuckDBPyConnection", text: str, limits: QueryLimits) -> Rows:
     began = time.perf_counter()
     cursor.execute(text)
     names = list(_unlike(each[0] for each in cursor.description or ()))

@@ -8,7 +8,7 @@ from threading import Lock
 
 from kb_pipeline.errors import LimitExceededError, QueryFailedError, WorkerLostError
 from kb_pipeline.limited import process as limited
-from kb_pipeline.network.base import Limits, Rows
+from kb_pipeline.network.base import QueryLimits, Rows
 from kb_pipeline.network.local.answers import MEMORY_MB, TooLargeError, WornOutError, answer, be_ready, too_slow
 
 AT_ONCE = 4
@@ -22,7 +22,7 @@ _CLOSED = "the store of this network was closed meanwhile; ask again"
 _MOST_MB = MEMORY_MB + 200
 
 
-class Asked:
+class PendingQuery:
     """A query that is waited for, until whoever asked gives it up. Threads can share it."""
 
     def __init__(self) -> None:
@@ -86,14 +86,14 @@ class QueryProcesses:
                     self._starting.submit(self._start, self._cold.pop(), path)
                 self.are_ready = True
 
-    def answer(self, path: str, text: str, limits: Limits, asked: Asked) -> Rows:
+    def answer(self, path: str, text: str, limits: QueryLimits, asked: PendingQuery) -> Rows:
         """Answer one SELECT about a DuckDB file, unless it is given up.
 
         Raises:
             QueryError: it may not be asked, or cannot be answered within its limits.
         """
         self.prepare(path)
-        allowed = limited.Limits(limits.seconds + _LATE_SECONDS, _MOST_MB)
+        allowed = limited.ProcessLimits(limits.seconds + _LATE_SECONDS, _MOST_MB)
         while True:
             process = self._taken(path)
             try:

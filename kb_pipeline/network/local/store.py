@@ -14,10 +14,18 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from kb_pipeline.errors import QueryFailedError, ScenarioError
-from kb_pipeline.network.base import Language, Limits, NetworkStore, Rows, StoreHealth, Subgraph, TopologyQuery
+from kb_pipeline.network.base import (
+    Language,
+    NetworkStore,
+    NetworkStoreHealth,
+    QueryLimits,
+    Rows,
+    Subgraph,
+    TopologyQuery,
+)
 from kb_pipeline.network.local.answers import ask, open_locked
 from kb_pipeline.network.local.gate import WALKS
-from kb_pipeline.network.local.query_processes import AT_ONCE, Asked, QueryProcesses
+from kb_pipeline.network.local.query_processes import AT_ONCE, PendingQuery, QueryProcesses
 from kb_pipeline.network.sql_names import sql_name
 from kb_pipeline.network.tables import NetworkTables
 from kb_pipeline.network.topology import Topology
@@ -119,13 +127,13 @@ class LocalStore(NetworkStore):
         if not self._processes.are_ready:
             await asyncio.to_thread(self._processes.prepare, str(self._file(self._require_version())))
 
-    async def graph(self, query: str, limits: Limits) -> Rows:
+    async def graph(self, query: str, limits: QueryLimits) -> Rows:
         return await self._queried(query, limits)
 
-    async def telemetry(self, query: str, limits: Limits) -> Rows:
+    async def telemetry(self, query: str, limits: QueryLimits) -> Rows:
         return await self._queried(query, limits)
 
-    async def table(self, query: str, limits: Limits) -> tuple[pa.Table, bool]:
+    async def table(self, query: str, limits: QueryLimits) -> tuple[pa.Table, bool]:
         return await self._in_thread(lambda: self._table(query, limits))
 
     async def whole(self) -> Topology:
@@ -134,7 +142,7 @@ class LocalStore(NetworkStore):
     async def topology(self, wanted: TopologyQuery) -> Subgraph:
         return await self._in_thread(lambda: subgraph(self.network(), wanted))
 
-    async def health(self) -> StoreHealth:
+    async def health(self) -> NetworkStoreHealth:
         return await asyncio.to_thread(self._of_current, self._health_of)
 
     async def close(self) -> None:
@@ -146,12 +154,12 @@ class LocalStore(NetworkStore):
         self._waiting.shutdown(wait=False, cancel_futures=True)
         await asyncio.to_thread(self._processes.close)
 
-    async def _queried(self, query: str, limits: Limits) -> Rows:
+    async def _queried(self, query: str, limits: QueryLimits) -> Rows:
         """Wait in threads of their own, so that slow queries hold up nothing but other queries.
 
         A query whose asker is gone is given up.
         """
-        asked = Asked()
+        asked = PendingQuery()
         try:
             return await asyncio.get_running_loop().run_in_executor(self._waiting, self.query, query, limits, asked)
         except asyncio.CancelledError:
@@ -165,7 +173,7 @@ class LocalStore(NetworkStore):
         """The current version as arrays."""
         return self._open()[2]
 
-    def query(self, text: str, limits: Limits, asked: Asked | None = None) -> Rows:
+    def query(self, text: str, limits: QueryLimits, asked: PendingQuery | None = None) -> Rows:
         """Answer one SELECT, checked before it runs, in another process that ends when it takes too much.
 
         ``asked``: by which another thread can give it up.
@@ -173,10 +181,10 @@ class LocalStore(NetworkStore):
         Raises:
             QueryError: it may not be asked, or cannot be answered.
         """
-        asked = asked or Asked()
+        asked = asked or PendingQuery()
         return self._of_current(lambda version: self._processes.answer(str(self._file(version)), text, limits, asked))
 
-    def _table(self, text: str, limits: Limits) -> tuple[pa.Table, bool]:
+    def _table(self, text: str, limits: QueryLimits) -> tuple[pa.Table, bool]:
         connection, columns, _ = self._open()
         return ask(connection, columns, text, limits, _fetch_table)
 
@@ -203,7 +211,7 @@ class LocalStore(NetworkStore):
         self._opened, self._version = (connection, columns, Topology(vertices, edges)), version
         return self._opened
 
-    def _health_of(self, version: str) -> StoreHealth:
+    def _health_of(self, version: str) -> NetworkStoreHealth:
         """Told by the tables that the store was made of, so that the database need not be opened."""
         folder = version_folder(self.home, self.scenario, version)
         if not (folder / STORE).is_file():
@@ -214,7 +222,7 @@ class LocalStore(NetworkStore):
             until = _newest(pq.read_metadata(alerts)) if alerts.is_file() else ""
         except (OSError, pa.ArrowException) as exc:
             raise ScenarioError(f"{folder} cannot be read: {exc}; run: kb scenario load {self.scenario}") from exc
-        return StoreHealth(self.backend, self.scenario, version, vertices.num_rows, edges.num_rows, until)
+        return NetworkStoreHealth(self.backend, self.scenario, version, vertices.num_rows, edges.num_rows, until)
 
     def _file(self, version: str) -> Path:
         return version_folder(self.home, self.scenario, version) / STORE
@@ -275,7 +283,7 @@ def _matching(network: Topology, numbers: Sequence[int], wanted: TopologyQuery) 
     return chosen[matches[chosen]].tolist()  # type: ignore[no-any-return]
 
 
-def _fetch_table(cursor: "duckdb.DuckDBPyConnection", text: str, limits: Limits) -> tuple[pa.Table, bool]:
+def _fetch_table(cursor: "duckdb.DuckDBPyConnection", text: str, limits: QueryLimits) -> tuple[pa.Table, bool]:
     reader = cursor.sql(text).to_arrow_reader()
     batches: list[pa.RecordBatch] = []
     rows = size = 0

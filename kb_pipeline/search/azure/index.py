@@ -21,7 +21,7 @@ from kb_pipeline.search.azure.documents import (
     to_indexed_chunk,
 )
 from kb_pipeline.search.azure.publish import Publisher
-from kb_pipeline.search.azure.query import Listing, Searcher, SearchOptions, count_kind, list_rows
+from kb_pipeline.search.azure.query import DocumentLister, Searcher, SearchOptions, count_kind, list_rows
 from kb_pipeline.search.azure.schema import SEMANTIC, IndexStore
 from kb_pipeline.search.azure.service import SearchService
 from kb_pipeline.search.base import (
@@ -144,8 +144,8 @@ class AzureSearchIndex(SearchIndex):
         return self._if_exists(read, DocumentPage(total=0, documents=()))
 
     @property
-    def _listing(self) -> Listing:
-        return Listing(self._service, self._store.name, self._fields() or OUR_FIELDS)
+    def _listing(self) -> DocumentLister:
+        return DocumentLister(self._service, self._store.name, self._fields() or OUR_FIELDS)
 
     def _fields(self) -> Fields | None:
         """The fields that the index has: one of an older version has fewer, until something is published to it.

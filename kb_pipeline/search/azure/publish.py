@@ -29,7 +29,7 @@ from kb_pipeline.search.azure.documents import (
     to_chunk,
     to_document,
 )
-from kb_pipeline.search.azure.query import Listing
+from kb_pipeline.search.azure.query import DocumentLister
 from kb_pipeline.search.azure.service import ContestedError, SearchBusyError, SearchService, until_uncontested
 from kb_pipeline.search.base import IndexEntry, filter_values
 from kb_pipeline.search.catalog import Generation
@@ -93,7 +93,7 @@ _PASSING = frozenset({409, 422, 429, 500, 503})
 Action = Literal["upload", "merge", "delete"]
 
 
-class Writer:
+class IndexWriter:
     """Writes documents to one index."""
 
     def __init__(self, service: SearchService, index: str) -> None:
@@ -181,8 +181,8 @@ class Publisher:
     def __init__(self, service: SearchService, index: str, generation: Generation) -> None:
         self._generation = generation
         self._place = f"the search index {index} in {service.place}"
-        self._listing = Listing(service, index, OUR_FIELDS)
-        self._writer = Writer(service, index)
+        self._listing = DocumentLister(service, index, OUR_FIELDS)
+        self._writer = IndexWriter(service, index)
 
     def replace(self, articles: Articles) -> None:
         """Replace all entries of these articles.

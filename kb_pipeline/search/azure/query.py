@@ -107,7 +107,7 @@ _VALUES = 500
 Row = dict[str, Any]
 
 
-class Listing:
+class DocumentLister:
     """Lists the documents of one index under our field names."""
 
     def __init__(self, service: SearchService, index: str, fields: Fields) -> None:

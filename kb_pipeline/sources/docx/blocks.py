@@ -13,8 +13,8 @@ from typing import NamedTuple
 from lxml import etree
 
 from kb_pipeline.sources.docx.code import find_code
-from kb_pipeline.sources.docx.numbering import Item, Numbering, indent_in
-from kb_pipeline.sources.docx.styles import Element, Styles, child, made_like, name_in, name_of, value
+from kb_pipeline.sources.docx.numbering import NumberedItem, Numbering, indent_in
+from kb_pipeline.sources.docx.styles import Element, WordStyles, child, made_like, name_in, name_of, value
 
 TITLE_CLASS = "kb-title"
 HEADING = "kb-heading"
@@ -52,7 +52,7 @@ class PlacedBlocks(NamedTuple):
         return re.sub(mark, "", html)
 
 
-def place_blocks(parts: Sequence[Element], styles: Styles, numbering: Numbering, token: str) -> PlacedBlocks:
+def place_blocks(parts: Sequence[Element], styles: WordStyles, numbering: Numbering, token: str) -> PlacedBlocks:
     """Give each paragraph of a document and its notes that is more than text a style of ours, in place."""
     paths: dict[str, str] = {}
     lists: dict[Element | None, _OpenLists] = {}
@@ -91,7 +91,7 @@ class _Placed(NamedTuple):
 
 @dataclass
 class _OpenList:
-    item: Item
+    item: NumberedItem
     kind: str
     place: int
     number: int
@@ -108,14 +108,14 @@ class _OpenLists:
 
     margin: int = 0
     open: list[_OpenList] = field(default_factory=list)
-    waiting: tuple[Item, int] | None = None
+    waiting: tuple[NumberedItem, int] | None = None
     ended: list[_OpenList] = field(default_factory=list)
     between: list[tuple[Element, str]] = field(default_factory=list)
 
     def close(self) -> None:
         self.open, self.ended, self.between = [], [], []
 
-    def add(self, item: Item, place: int) -> _Placed:
+    def add(self, item: NumberedItem, place: int) -> _Placed:
         kind = "ol" if item.number and not item.label else "ul"
         before = self._taken_up(item)
         while self.open and self._is_outside(item, place):
@@ -127,7 +127,7 @@ class _OpenLists:
         path = f"{'ul|ol > li > ' * (len(self.open) - 1)}{kind}{'' if goes_on else ':fresh'} > li:fresh"
         return _Placed(path, item.label, 0 if goes_on or kind == "ul" else item.number, before)
 
-    def _taken_up(self, item: Item) -> tuple[tuple[Element, str], ...]:
+    def _taken_up(self, item: NumberedItem) -> tuple[tuple[Element, str], ...]:
         """Take up a list that this item goes on counting; the few paragraphs between belong to the item before."""
         ended, between = self.ended, self.between
         self.ended, self.between = [], []
@@ -139,7 +139,7 @@ class _OpenLists:
         self.open = ended[: last + 1]
         return tuple((paragraph, "ul|ol > li > " * (last + 1) + block) for paragraph, block in between)
 
-    def _is_outside(self, item: Item, place: int) -> bool:
+    def _is_outside(self, item: NumberedItem, place: int) -> bool:
         last = self.open[-1]
         if len(self.open) == 1:
             return False
@@ -147,7 +147,7 @@ class _OpenLists:
             return item.level < last.item.level
         return place < last.place - _NEAR
 
-    def _is_inside(self, item: Item, place: int) -> bool:
+    def _is_inside(self, item: NumberedItem, place: int) -> bool:
         last = self.open[-1]
         if last.item.counted_by == item.counted_by:
             return item.level > last.item.level
@@ -167,7 +167,7 @@ class _OpenLists:
 
 
 def _placed(
-    paragraph: Element, styles: Styles, numbering: Numbering, lists: _OpenLists, *, is_code: bool
+    paragraph: Element, styles: WordStyles, numbering: Numbering, lists: _OpenLists, *, is_code: bool
 ) -> _Placed | None:
     style, is_empty = styles.of_paragraph(paragraph), _is_empty(paragraph)
     if is_empty and child(paragraph, "pPr", "rPr", "vanish") is not None:
@@ -193,7 +193,9 @@ def _placed(
     return lists.text(paragraph, place, block or (_PRE if is_code else ""))
 
 
-def _item_of(paragraph: Element, style: str, styles: Styles, numbering: Numbering) -> tuple[Item | None, int]:
+def _item_of(
+    paragraph: Element, style: str, styles: WordStyles, numbering: Numbering
+) -> tuple[NumberedItem | None, int]:
     """The item of a list that a paragraph is, and where its text begins."""
     own, of_style = child(paragraph, "pPr", "numPr"), styles.first(style, "pPr", "numPr")
     instance = value(child(own, "numId")) or value(styles.first(style, "pPr", "numPr", "numId"))
@@ -211,7 +213,7 @@ def _item_of(paragraph: Element, style: str, styles: Styles, numbering: Numberin
     return item, known if known is not None else (item.level + 1) * _STEP if item else 0
 
 
-def _margin(parts: Sequence[Element], styles: Styles) -> int:
+def _margin(parts: Sequence[Element], styles: WordStyles) -> int:
     """Where most text of a document begins that is in no list: some indent all of it below their headings."""
     places: Counter[int] = Counter()
     for paragraph in (one for part in parts for one in part.iter("{*}p")):
@@ -222,7 +224,7 @@ def _margin(parts: Sequence[Element], styles: Styles) -> int:
     return max(0, min((-count, place) for place, count in places.items())[1]) if places else 0
 
 
-def _heading_level(paragraph: Element, style: str, styles: Styles) -> int:
+def _heading_level(paragraph: Element, style: str, styles: WordStyles) -> int:
     """The level of a heading, counted from 1, as Word's own list of contents has it; 0 for text."""
     said = value(child(paragraph, "pPr", "outlineLvl"))
     for one in styles.chain(style) if not said else ():
@@ -239,7 +241,7 @@ def _heading_level(paragraph: Element, style: str, styles: Styles) -> int:
     return int(found[1]) if found else 0
 
 
-def _block_of(style: str, styles: Styles) -> str:
+def _block_of(style: str, styles: WordStyles) -> str:
     for one in styles.chain(style):
         name = name_in(one)
         if name == "title":

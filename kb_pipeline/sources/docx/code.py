@@ -3,7 +3,7 @@
 A document that is mostly set in a font of fixed pitch has none: there it is only the look.
 """
 
-from kb_pipeline.sources.docx.styles import Element, Styles, child, made_like, value
+from kb_pipeline.sources.docx.styles import Element, WordStyles, child, made_like, value
 from kb_pipeline.sources.slides.text import FIXED_PITCH
 
 INLINE_CODE = "kb-code"
@@ -12,7 +12,7 @@ _MOST = 0.5
 """The share of its letters from which on a document is merely set like this."""
 
 
-def find_code(tree: Element, styles: Styles) -> set[Element]:
+def find_code(tree: Element, styles: WordStyles) -> set[Element]:
     """Give code in sentences the style of it, in place, and return the paragraphs that are nothing else."""
     runs = {run: _letters(run) for run in tree.iter("{*}r")}
     fixed = {run for run, letters in runs.items() if letters and _is_fixed(run, styles)}
@@ -32,7 +32,7 @@ def _letters(run: Element) -> int:
     return sum(len((text.text or "").strip()) for text in run.iterfind("{*}t"))
 
 
-def _is_fixed(run: Element, styles: Styles) -> bool:
+def _is_fixed(run: Element, styles: WordStyles) -> bool:
     """Whether the font of a run is of fixed pitch, by itself, its style, or that of its paragraph."""
     fonts = child(run, "rPr", "rFonts")
     if fonts is None and (style := value(child(run, "rPr", "rStyle"))):

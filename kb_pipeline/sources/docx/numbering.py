@@ -7,7 +7,7 @@ one starts anew; a level begins again after a paragraph of a level above it.
 import re
 from typing import NamedTuple
 
-from kb_pipeline.sources.docx.styles import Element, Styles, child, is_on, value
+from kb_pipeline.sources.docx.styles import Element, WordStyles, child, is_on, value
 
 _LEVELS = 9
 _PLAIN = re.compile(r"[(\[]?%(\d)[.):\]]*")
@@ -18,7 +18,7 @@ _LONGEST_ROMAN, _LONGEST_LETTERS = 3999, 260
 """Numbers above these are written as digits."""
 
 
-class Item(NamedTuple):
+class NumberedItem(NamedTuple):
     """An item of a list: which definition counted it, at which level, and what stands before its text.
 
     ``number`` counts from 1, 0 is a bullet; ``label`` is empty if it is only that number.
@@ -45,7 +45,7 @@ class _Level(NamedTuple):
 class Numbering:
     """The lists of ``word/numbering.xml``, and how far each has counted."""
 
-    def __init__(self, part: Element | None, styles: Styles) -> None:
+    def __init__(self, part: Element | None, styles: WordStyles) -> None:
         found = () if part is None else part.iter("{*}abstractNum")
         self._abstract = {value(one, "abstractNumId"): one for one in found}
         self._instances = {value(one, "numId"): one for one in (() if part is None else part.iter("{*}num"))}
@@ -64,14 +64,14 @@ class Numbering:
         _, levels, _ = self._levels(instance)
         return levels[at].indent if at in levels else None
 
-    def next(self, instance: str, at: int) -> Item | None:
+    def next(self, instance: str, at: int) -> NumberedItem | None:
         """Count one more paragraph of a list at a level; ``None`` if nothing is printed before it."""
         counted_by, levels, starts = self._levels(instance)
         level = levels.get(at)
         if level is None or (level.format in ("none", "bullet") and not level.text.strip() and not level.is_picture):
             return None
         if level.format == "bullet":
-            return Item(counted_by, at, 0, "", "")
+            return NumberedItem(counted_by, at, 0, "", "")
         counts = self._counts.setdefault(counted_by, [None] * _LEVELS)
         is_new = at in starts and (instance, at) not in self._begun
         self._begun.add((instance, at))
@@ -88,7 +88,7 @@ class Numbering:
         is_plain = (
             level.format == "decimal" and (whole := _PLAIN.fullmatch(level.text.strip())) and whole[1] == f"{at + 1}"
         )
-        return Item(counted_by, at, number, "" if is_plain else printed, printed)
+        return NumberedItem(counted_by, at, number, "" if is_plain else printed, printed)
 
     def _levels(self, instance: str) -> tuple[str, dict[int, _Level], dict[int, int]]:
         """The definition that an instance counts by, its levels, and the numbers at which it starts anew."""

@@ -36,7 +36,7 @@ from kb_pipeline.sources.docx.inside import (
 )
 from kb_pipeline.sources.docx.numbering import Numbering
 from kb_pipeline.sources.docx.pages import MarkedPages, mark_pages
-from kb_pipeline.sources.docx.styles import Styles, value
+from kb_pipeline.sources.docx.styles import WordStyles, value
 from kb_pipeline.sources.docx.tables import tidy_tables
 from kb_pipeline.sources.docx.unseen import has_pictures_behind, leave_out_unseen
 from kb_pipeline.sources.office import (
@@ -151,7 +151,7 @@ def _prepared(name: str, data: bytes) -> _Prepared:
                     kept[entry.filename] = safe_tree(name, xml)
         tree = parts[_BODY] = safe_tree(name, container.read(_BODY))
         beside = _Beside(name, container)
-        styles = Styles(beside.part(beside.file_of("styles")))
+        styles = WordStyles(beside.part(beside.file_of("styles")))
         title, facts = title_and_facts(container)
         is_on_white = (
             next(tree.iter("{*}background"), None) is None
@@ -227,7 +227,7 @@ class _Beside:
         return list(dict.fromkeys(found))
 
 
-def _leave_out_contents(tree: Any, styles: Styles) -> None:  # noqa: ANN401 - an element of lxml
+def _leave_out_contents(tree: Any, styles: WordStyles) -> None:  # noqa: ANN401 - an element of lxml
     """Take the words of contents and indexes from a document, in place; the pages that begin there stay known."""
     for paragraph in tree.iter("{*}p"):
         if _CONTENTS.fullmatch(styles.name(styles.of_paragraph(paragraph))):

@@ -43,7 +43,7 @@ def made_like(element: Element, name: str) -> Element:
     return element.makeelement(element.tag.rpartition("}")[0] + "}" + name, {})
 
 
-class Styles:
+class WordStyles:
     """The styles of ``word/styles.xml``."""
 
     def __init__(self, part: Element | None) -> None:

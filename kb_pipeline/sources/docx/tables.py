@@ -1,12 +1,12 @@
 """What mammoth does not see of the tables of a Word document: rows that begin late, heads by their style."""
 
-from kb_pipeline.sources.docx.styles import Element, Styles, child, made_like, value
+from kb_pipeline.sources.docx.styles import Element, WordStyles, child, made_like, value
 
 _MOST_COLUMNS = 63
 """Word allows no more."""
 
 
-def tidy_tables(tree: Element, styles: Styles) -> None:
+def tidy_tables(tree: Element, styles: WordStyles) -> None:
     """Fill rows that begin late with an empty cell, and mark first rows that a style sets off, in place."""
     for row in tree.iter("{*}tr"):
         said = value(child(row, "trPr", "gridBefore"))
@@ -21,7 +21,7 @@ def tidy_tables(tree: Element, styles: Styles) -> None:
             _mark_head(rows[0])
 
 
-def _has_head_by_style(table: Element, styles: Styles) -> bool:
+def _has_head_by_style(table: Element, styles: WordStyles) -> bool:
     """Whether the style of a table draws its first row in another way, and the table asks for that."""
     look = child(table, "tblPr", "tblLook")
     asked = value(look, "firstRow") in ("1", "true", "on") or (

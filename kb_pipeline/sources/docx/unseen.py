@@ -8,7 +8,7 @@ import re
 from collections.abc import Mapping
 from functools import cache
 
-from kb_pipeline.sources.docx.styles import OFF, Element, Styles, child, is_on, name_of, value
+from kb_pipeline.sources.docx.styles import OFF, Element, WordStyles, child, is_on, name_of, value
 
 _CONTENT = {"t", "tab", "cr", "sym", "noBreakHyphen", "softHyphen", "ruby", "drawing", "pict", "object"}
 _CONTENT |= {"footnoteReference", "endnoteReference", "AlternateContent"}
@@ -33,7 +33,7 @@ _LENGTH = re.compile(r"(-?[\d.]+)(pt|in|cm|mm|px)?$")
 _UNITS = {"pt": 1.0, "in": 72.0, "cm": 28.35, "mm": 2.835, "px": 0.75, "": 1.0}
 
 
-def leave_out_unseen(tree: Element, styles: Styles, *, is_on_white: bool) -> int:
+def leave_out_unseen(tree: Element, styles: WordStyles, *, is_on_white: bool) -> int:
     """Take what no reader sees out of a part of a document, in place; return the number of words.
 
     ``is_on_white`` says that nothing lies behind the text of the pages.
@@ -65,7 +65,7 @@ def has_pictures_behind(tree: Element, *, anywhere: bool = False) -> bool:
 class _Look:
     """How runs look, by the defaults, the styles and what they say themselves."""
 
-    def __init__(self, styles: Styles, is_on_white: bool) -> None:
+    def __init__(self, styles: WordStyles, is_on_white: bool) -> None:
         self._styles, self._is_on_white = styles, is_on_white
         self._defaults = _named(styles.run_defaults)
         self._of_style = cache(self._of_style_and_its_bases)

@@ -19,7 +19,7 @@ from urllib.parse import unquote
 
 from kb_pipeline.errors import EmptyArticleError, UnreadableArticleError
 from kb_pipeline.records import DocumentFacts
-from kb_pipeline.sources.base import Equipment, Source, SourceDocument
+from kb_pipeline.sources.base import Source, SourceDocument, SourceTools
 from kb_pipeline.sources.first_bytes import binary_kind_of
 from kb_pipeline.sources.office import InsideImages
 from kb_pipeline.sources.plain_text import text_html
@@ -70,10 +70,10 @@ class MailSource(Source):
     version: ClassVar[str] = f"mail-1+markdown-it-py-{version('markdown-it-py')}"
     names_people: ClassVar[bool] = True
 
-    def __init__(self, equipment: Equipment | None = None) -> None:
-        self._equipment = equipment or Equipment()
+    def __init__(self, equipment: SourceTools | None = None) -> None:
+        self._equipment = equipment or SourceTools()
 
-    def equipped(self, equipment: Equipment) -> Source:
+    def equipped(self, equipment: SourceTools) -> Source:
         return type(self)(equipment)
 
     def read(self, article_id: str, name: str, data: bytes) -> SourceDocument:

@@ -14,7 +14,7 @@ from urllib.parse import unquote
 
 from kb_pipeline.errors import EmptyArticleError, UnreadableArticleError
 from kb_pipeline.records import DocumentFacts
-from kb_pipeline.sources.base import Equipment, Source, SourceDocument
+from kb_pipeline.sources.base import Source, SourceDocument, SourceTools
 from kb_pipeline.sources.office import InsideImages, metafile
 from kb_pipeline.sources.pandoc.program import INSIDE, Converted, convert, pandoc_version
 from kb_pipeline.wording import counted
@@ -47,13 +47,13 @@ class PandocSource(Source):
     shows_title: ClassVar[bool] = True
     names_languages: ClassVar[bool] = True
 
-    def __init__(self, equipment: Equipment | None = None) -> None:
-        self._equipment = equipment or Equipment()
+    def __init__(self, equipment: SourceTools | None = None) -> None:
+        self._equipment = equipment or SourceTools()
 
     def __init_subclass__(cls) -> None:
         cls.version = f"{cls.reader}-{cls.rules}+pypandoc-binary-{pandoc_version()}"
 
-    def equipped(self, equipment: Equipment) -> Source:
+    def equipped(self, equipment: SourceTools) -> Source:
         return type(self)(equipment)
 
     def read(self, article_id: str, name: str, data: bytes) -> SourceDocument:

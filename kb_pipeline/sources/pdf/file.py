@@ -16,7 +16,7 @@ import pypdfium2.raw as pdfium_c
 from kb_pipeline.errors import UnreadableArticleError
 from kb_pipeline.records import DocumentFacts
 from kb_pipeline.sources.first_bytes import kind_of
-from kb_pipeline.steps.pdf.model import OutlineEntry
+from kb_pipeline.steps.pdf.model import PdfOutlineEntry
 
 MOST_OUTLINE_ENTRIES = 20_000
 _MOST_LEVELS = 12
@@ -29,7 +29,7 @@ _DATE = re.compile(r"(?:D:)?(\d{4})(\d\d)?(\d\d)?(\d\d)?(\d\d)?(\d\d)?(?:(Z)|([+
 class Outline(NamedTuple):
     """A document's outline, whose entries lead to page 0 if to none, and what is wrong with it."""
 
-    entries: tuple[OutlineEntry, ...]
+    entries: tuple[PdfOutlineEntry, ...]
     warnings: tuple[str, ...]
 
 
@@ -167,7 +167,7 @@ def labels_of(document: pdfium.PdfDocument) -> tuple[str, ...]:
 def outline_of(document: pdfium.PdfDocument) -> Outline:
     """Read the outline: each entry with a title once, and none if there are more than 20,000."""
     pages = len(document)
-    entries: list[OutlineEntry] = []
+    entries: list[PdfOutlineEntry] = []
     outside, again = 0, 0
     seen: set[int] = set()
     stack = [(pdfium_c.FPDFBookmark_GetFirstChild(document, None), 1)]
@@ -189,7 +189,7 @@ def outline_of(document: pdfium.PdfDocument) -> Outline:
         page, top = _target(document, bookmark, pages)
         if title:
             outside += page == 0
-            entries.append(OutlineEntry(title, level, page, top))
+            entries.append(PdfOutlineEntry(title, level, page, top))
     warnings = [f"entries of the outline that lead to no page: {outside}"] if outside else []
     if again:
         warnings.append("the outline leads back to itself; each of its entries was read once")

@@ -19,9 +19,9 @@ import pypdfium2.raw as pdfium
 from kb_pipeline.sources.pdf.coordinates import ToView, box_of, matrix_of, view_inside, view_of
 from kb_pipeline.sources.pdf.file import load_page
 from kb_pipeline.sources.pdf.painted import MOST_FORM_DEPTH, address_of, fast
-from kb_pipeline.sources.pdf.unseen import Placed, Unseen, unseen_on
+from kb_pipeline.sources.pdf.unseen import PlacedWord, Unseen, unseen_on
 from kb_pipeline.steps.pdf.mirrored import RIGHT_TO_LEFT, is_right_to_left
-from kb_pipeline.steps.pdf.model import ARTIFACT, Box, Drawing, Link, Page, Style, Word
+from kb_pipeline.steps.pdf.model import ARTIFACT, Box, Drawing, Page, PdfLink, Style, Word
 
 MOST_DRAWINGS = 4_000
 """Lines and shapes of a page that are read. A page with more shows a drawing, whose lines are no table's."""
@@ -93,7 +93,7 @@ def read_page(document: pypdfium2.PdfDocument, page: pypdfium2.PdfPage, number: 
 # Words
 
 
-def _words(text_page: pdfium.FPDF_TEXTPAGE, to_view: ToView, sheet: Box) -> tuple[list[Placed], str]:
+def _words(text_page: pdfium.FPDF_TEXTPAGE, to_view: ToView, sheet: Box) -> tuple[list[PlacedWord], str]:
     """The words on the sheet with their places in the text of the page, and the text of the sheet.
 
     It has a NUL for each letter that its font does not tell.
@@ -107,7 +107,7 @@ def _words(text_page: pdfium.FPDF_TEXTPAGE, to_view: ToView, sheet: Box) -> tupl
     edge, straight = -to_view(0, 0)[0], to_view(1, 0)[0] > to_view(0, 0)[0] and to_view(0, 1)[1] < to_view(0, 0)[1]
     has_unknown = "\0" in text
     has_right_to_left, is_page = RIGHT_TO_LEFT.search(text) is not None, is_right_to_left(text)
-    words: list[Placed] = []
+    words: list[PlacedWord] = []
     replaced: list[tuple[int, int, str]] = []
     for line in _LINE.finditer(text):
         end, begin = -1, len(words)
@@ -155,7 +155,7 @@ def _words(text_page: pdfium.FPDF_TEXTPAGE, to_view: ToView, sheet: Box) -> tupl
                     if not letters:
                         continue
                 word = _tuple(Word, (letters, box, baseline, style, glued, soft, ""))
-                words.append(_tuple(Placed, (word, first, last + 1)))
+                words.append(_tuple(PlacedWord, (word, first, last + 1)))
         if has_right_to_left and (is_right_to_left(line.group()) or (is_page and RIGHT_TO_LEFT.search(line.group()))):
             words[begin:] = _as_painted(text_page, to_view, words[begin:])
             said = "".join(
@@ -168,7 +168,7 @@ def _words(text_page: pdfium.FPDF_TEXTPAGE, to_view: ToView, sheet: Box) -> tupl
     return words, text
 
 
-def _as_painted(text_page: pdfium.FPDF_TEXTPAGE, to_view: ToView, line: Sequence[Placed]) -> Iterator[Placed]:
+def _as_painted(text_page: pdfium.FPDF_TEXTPAGE, to_view: ToView, line: Sequence[PlacedWord]) -> Iterator[PlacedWord]:
     """The words of a line from right to left, words of other letters in it from left to right, as they are painted.
 
     PDFium may begin at the other end, and takes a sign at the end of the line for a part of the word beside it.
@@ -176,7 +176,7 @@ def _as_painted(text_page: pdfium.FPDF_TEXTPAGE, to_view: ToView, line: Sequence
     if any(placed.word.style.rotation for placed in line):
         yield from line
         return
-    parts: list[Placed] = []
+    parts: list[PlacedWord] = []
     for placed in line:
         parts += _letters_as_painted(text_page, to_view, placed)
     parts.sort(key=lambda placed: -placed.word.box.right)
@@ -185,7 +185,7 @@ def _as_painted(text_page: pdfium.FPDF_TEXTPAGE, to_view: ToView, line: Sequence
         yield from run if of_script else _left_to_right(run)
 
 
-def _letters_as_painted(text_page: pdfium.FPDF_TEXTPAGE, to_view: ToView, placed: Placed) -> list[Placed]:
+def _letters_as_painted(text_page: pdfium.FPDF_TEXTPAGE, to_view: ToView, placed: PlacedWord) -> list[PlacedWord]:
     """A word with its letters in their order on the page; signs on the left of a Latin one are a word by themselves."""
     word, places = placed.word, placed.places
     if len(word.text) != len(places):
@@ -207,17 +207,17 @@ def _letters_as_painted(text_page: pdfium.FPDF_TEXTPAGE, to_view: ToView, placed
     return [_piece(placed, part, start) for part, start in parts if part]
 
 
-def _piece(placed: Placed, letters: Sequence[tuple[float, float, str]], start: int) -> Placed:
+def _piece(placed: PlacedWord, letters: Sequence[tuple[float, float, str]], start: int) -> PlacedWord:
     """The part of a word that these letters make, each with where it begins and ends, from the place ``start`` on."""
     box = placed.word.box._replace(
         left=min(left for left, _, _ in letters), right=max(right for _, right, _ in letters)
     )
     text = "".join(letter for _, _, letter in letters)
     word = placed.word._replace(text=text, box=box, glued=placed.word.glued or start > 0)
-    return Placed(word, placed.first + start, placed.first + start + len(letters))
+    return PlacedWord(word, placed.first + start, placed.first + start + len(letters))
 
 
-def _left_to_right(run: Sequence[Placed]) -> Iterator[Placed]:
+def _left_to_right(run: Sequence[PlacedWord]) -> Iterator[PlacedWord]:
     """Words that stand side by side, from left to right if there are letters among them; signs end the last one."""
     words = [placed for placed in run if any(map(str.isalnum, placed.word.text))]
     signs = [placed for placed in run if not any(map(str.isalnum, placed.word.text))]
@@ -231,7 +231,7 @@ def _left_to_right(run: Sequence[Placed]) -> Iterator[Placed]:
     yield from signs
 
 
-def _told_apart(placed: Sequence[Placed], unseen: Unseen) -> Iterator[Word]:
+def _told_apart(placed: Sequence[PlacedWord], unseen: Unseen) -> Iterator[Word]:
     """The words, hidden if no reader sees them; one that is seen in part becomes its pieces."""
     hidden: dict[tuple[Style, bool], Style] = {}
     is_apart = False
@@ -489,7 +489,7 @@ def _segment(start: tuple[float, float], end: tuple[float, float]) -> Box:
 # Links
 
 
-def _links(document: pdfium.FPDF_DOCUMENT, page: pdfium.FPDF_PAGE, to_view: ToView) -> Iterator[Link]:
+def _links(document: pdfium.FPDF_DOCUMENT, page: pdfium.FPDF_PAGE, to_view: ToView) -> Iterator[PdfLink]:
     position, link, bounds = ctypes.c_int(0), pdfium.FPDF_LINK(), pdfium.FS_RECTF()
     while pdfium.FPDFLink_Enumerate(page, position, link):
         if not pdfium.FPDFLink_GetAnnotRect(link, bounds):
@@ -500,9 +500,9 @@ def _links(document: pdfium.FPDF_DOCUMENT, page: pdfium.FPDF_PAGE, to_view: ToVi
             length = pdfium.FPDFAction_GetURIPath(document, action, None, 0)
             buffer = ctypes.create_string_buffer(max(length, 1))
             pdfium.FPDFAction_GetURIPath(document, action, buffer, length)
-            yield Link(box, uri=buffer.value.decode("utf-8", "replace"))
+            yield PdfLink(box, uri=buffer.value.decode("utf-8", "replace"))
             continue
         target = pdfium.FPDFLink_GetDest(document, link)
         if not target and action:
             target = pdfium.FPDFAction_GetDest(document, action)
-        yield Link(box, page=pdfium.FPDFDest_GetDestPageIndex(document, target) + 1 if target else 0)
+        yield PdfLink(box, page=pdfium.FPDFDest_GetDestPageIndex(document, target) + 1 if target else 0)

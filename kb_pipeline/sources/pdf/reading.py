@@ -26,7 +26,7 @@ from kb_pipeline.steps.pdf.figures import Raster, Region, figure_regions, repeat
 from kb_pipeline.steps.pdf.furniture import without_furniture
 from kb_pipeline.steps.pdf.layout import layout_html
 from kb_pipeline.steps.pdf.lines import without_doubles
-from kb_pipeline.steps.pdf.model import ARTIFACT, Box, OutlineEntry, Page, Word
+from kb_pipeline.steps.pdf.model import ARTIFACT, Box, Page, PdfOutlineEntry, Word
 from kb_pipeline.steps.pdf.notes import Note, with_notes
 from kb_pipeline.steps.pdf.scanned import has_text_layer, is_scan, needs_ocr, page_of_lines, with_text_layer
 from kb_pipeline.steps.pdf.study import Study, study
@@ -68,7 +68,7 @@ class PdfReading:
     images: Mapping[str, bytes] = field(default_factory=dict)
     pages: tuple[PageInfo, ...] = ()
     facts: DocumentFacts | None = None
-    outline: tuple[OutlineEntry, ...] = ()
+    outline: tuple[PdfOutlineEntry, ...] = ()
     control: Mapping[int, str] = field(default_factory=dict)
     left_out: Mapping[int, str] = field(default_factory=dict)
     beside_text: Mapping[int, str] = field(default_factory=dict)
@@ -322,7 +322,7 @@ class _Reading:
             self._beside_text[number] += known.sheets[number].on_pictures
         return html
 
-    def _tagged(self, pages: Sequence[Page], outline: Sequence[OutlineEntry], left_out: dict[int, str]) -> str:
+    def _tagged(self, pages: Sequence[Page], outline: Sequence[PdfOutlineEntry], left_out: dict[int, str]) -> str:
         """The HTML of all pages by the tags, and of those that these do not hold by their layout.
 
         What is left out of each page on purpose is added to ``left_out``.

@@ -12,7 +12,7 @@ from kb_pipeline.errors import EmptyArticleError, UnreadableArticleError
 from kb_pipeline.limited import doing, waiting
 from kb_pipeline.limited.process import LimitedProcess
 from kb_pipeline.records import OutlineEntry, PageInfo, PageLine
-from kb_pipeline.sources.base import Equipment, Source, SourceDocument
+from kb_pipeline.sources.base import Source, SourceDocument, SourceTools
 from kb_pipeline.sources.own_process import call_in, check_size
 from kb_pipeline.sources.pdf.figures import turned
 from kb_pipeline.sources.pdf.file import check_is_pdf
@@ -34,11 +34,11 @@ class PdfSource(Source):
 
     version: ClassVar[str] = f"pdf-9+pdfium-{version('pypdfium2')}"
 
-    def __init__(self, equipment: Equipment | None = None, process: LimitedProcess | None = None) -> None:
-        self._equipment = equipment or Equipment()
+    def __init__(self, equipment: SourceTools | None = None, process: LimitedProcess | None = None) -> None:
+        self._equipment = equipment or SourceTools()
         self._process = process or LimitedProcess(quiet=True)
 
-    def equipped(self, equipment: Equipment) -> Source:
+    def equipped(self, equipment: SourceTools) -> Source:
         return PdfSource(equipment, self._process)
 
     def read(self, article_id: str, name: str, data: bytes) -> SourceDocument:

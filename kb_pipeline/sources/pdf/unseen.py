@@ -50,7 +50,7 @@ _COVERING = {
 _text_object = fast(pdfium.FPDFText_GetTextObject, ctypes.c_void_p)
 
 
-class Placed(NamedTuple):
+class PlacedWord(NamedTuple):
     """A word, and the places of its letters in PDFium's text, from ``first`` up to ``end``."""
 
     word: Word
@@ -70,7 +70,7 @@ class Unseen(NamedTuple):
 
 
 def unseen_on(
-    page: pypdfium2.PdfPage, text_page: pypdfium2.PdfTextPage, view: ToView, words: Sequence[Placed]
+    page: pypdfium2.PdfPage, text_page: pypdfium2.PdfTextPage, view: ToView, words: Sequence[PlacedWord]
 ) -> Unseen:
     """Find what no reader sees of these words; it is known of those in a hidden style.
 
@@ -103,7 +103,7 @@ class _Look:
         found = self._whole[_pixels(_core(word), self._scale)]
         return not found.size or int(found.max()) - int(found.min()) < _SHOWN
 
-    def is_too_small(self, placed: Placed) -> bool:
+    def is_too_small(self, placed: PlacedWord) -> bool:
         """Whether a word is too small to be read: fonts that are wrong about their height or their widths are not."""
         box, turned = placed.word.box, placed.word.style.rotation in (90, 270)
         height, width = (box.width, box.height) if turned else (box.height, box.width)
@@ -114,7 +114,7 @@ class _Look:
         size = pdfium.FPDFText_GetFontSize(self._text_page.raw, placed.first)
         return bool(size * min(hypot(matrix.a, matrix.b), hypot(matrix.c, matrix.d)) < _LEAST_HEIGHT)
 
-    def unseen(self, words: Sequence[Placed]) -> set[int]:
+    def unseen(self, words: Sequence[PlacedWord]) -> set[int]:
         """The places of letters of these words without which the page looks the same."""
         painted = Painted(self._page.raw, self._view)
         words = [one for one in words if self._text_of(one.first) in painted.texts]

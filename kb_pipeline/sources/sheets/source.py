@@ -9,7 +9,7 @@ from typing import ClassVar
 
 from kb_pipeline.errors import EmptyArticleError, UnreadableArticleError
 from kb_pipeline.limited.process import LimitedProcess
-from kb_pipeline.sources.base import Equipment, Source, SourceDocument
+from kb_pipeline.sources.base import Source, SourceDocument, SourceTools
 from kb_pipeline.sources.own_process import call_in, check_size
 from kb_pipeline.sources.sheets.reading import read
 
@@ -25,11 +25,11 @@ class SpreadsheetSource(Source):
 
     version: ClassVar[str] = f"spreadsheet-1+python-calamine-{version('python-calamine')}"
 
-    def __init__(self, equipment: Equipment | None = None, process: LimitedProcess | None = None) -> None:
-        self._equipment = equipment or Equipment()
+    def __init__(self, equipment: SourceTools | None = None, process: LimitedProcess | None = None) -> None:
+        self._equipment = equipment or SourceTools()
         self._process = process or LimitedProcess(quiet=True)
 
-    def equipped(self, equipment: Equipment) -> Source:
+    def equipped(self, equipment: SourceTools) -> Source:
         return SpreadsheetSource(equipment, self._process)
 
     def read(self, article_id: str, name: str, data: bytes) -> SourceDocument:

@@ -9,7 +9,7 @@ _OVERLAP = 0.08
 """The share of its size by which a box may reach over a gap; frames of text are larger than their text."""
 
 
-class Box(NamedTuple):
+class ReadingBox(NamedTuple):
     """A box in any unit; ``top`` grows downwards."""
 
     left: float
@@ -18,7 +18,7 @@ class Box(NamedTuple):
     height: float
 
 
-def in_reading_order(items: Sequence[T], box_of: Callable[[T], Box]) -> list[T]:
+def in_reading_order(items: Sequence[T], box_of: Callable[[T], ReadingBox]) -> list[T]:
     """Return the items in reading order.
 
     They are parted along the widest gap that goes through from side to side or from top to bottom, again and again.

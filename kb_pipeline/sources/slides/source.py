@@ -21,7 +21,7 @@ from kb_pipeline.sources.base import Source, SourceDocument, page_element
 from kb_pipeline.sources.containers import check_container
 from kb_pipeline.sources.office import DAMAGED, InsideImages, metafile, safe_tree, shown_title, title_and_facts
 from kb_pipeline.sources.slides.graphics import chart_html, diagram_html, table_html
-from kb_pipeline.sources.slides.reading_order import Box, in_reading_order
+from kb_pipeline.sources.slides.reading_order import ReadingBox, in_reading_order
 from kb_pipeline.sources.slides.text import A, R, as_html, is_link, paragraphs_of, plain
 from kb_pipeline.sources.slides.unseen import Colours, Ground, Sight, paints
 from kb_pipeline.wording import counted
@@ -256,14 +256,14 @@ class _Slide:
         mark = next(shape.iter(f"{_P}ph"), None)
         return "" if mark is None else mark.get("type", "obj")
 
-    def box(self, shape: Element) -> Box:
+    def box(self, shape: Element) -> ReadingBox:
         """Where the shape stands: by itself, or as the placeholder of the layout or the master that it fills."""
         for candidate in (shape, *self._inherited(shape)):
             place = next(chain(candidate.iter(f"{A}xfrm"), candidate.iter(f"{_P}xfrm")), None)
             offset, size = (None, None) if place is None else (place.find(f"{A}off"), place.find(f"{A}ext"))
             if offset is not None and size is not None:
-                return Box(*map(_length, (offset.get("x"), offset.get("y"), size.get("cx"), size.get("cy"))))
-        return Box(0, 0, 0, 0)
+                return ReadingBox(*map(_length, (offset.get("x"), offset.get("y"), size.get("cx"), size.get("cy"))))
+        return ReadingBox(0, 0, 0, 0)
 
     def styles_of(self, shape: Element) -> list[Element]:
         """The lists of styles that decide on a shape's bullets, the nearest first."""

@@ -8,12 +8,12 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from kb_pipeline.sources.slides.reading_order import Box
+from kb_pipeline.sources.slides.reading_order import ReadingBox
 from kb_pipeline.sources.slides.text import A
 
 Element = Any
 """An element of lxml."""
-Place = Callable[[Box], Box]
+Place = Callable[[ReadingBox], ReadingBox]
 """From a box inside of a group to that on the slide."""
 
 _SHAPES = ("{*}sp", "{*}pic", "{*}grpSp", "{*}graphicFrame", "{*}cxnSp", "{*}AlternateContent")
@@ -30,7 +30,7 @@ class Ground(NamedTuple):
     """What lies behind the shapes of a slide: its colour, "" if it is not certain, and boxes of other shapes."""
 
     colour: str
-    boxes: Sequence[Box]
+    boxes: Sequence[ReadingBox]
 
 
 class Colours:
@@ -63,7 +63,7 @@ class Sight:
         size: tuple[float, float],
         colours: Colours,
         ground: Ground,
-        box_of: Callable[[Element], Box],
+        box_of: Callable[[Element], ReadingBox],
         inherited: Callable[[Element], Iterator[Element]],
     ) -> None:
         self._size, self._colours, self._ground = size, colours, ground
@@ -109,7 +109,7 @@ class Sight:
             left, top, across, down = left - longest, top - longest, across + 2 * longest, down + 2 * longest
         return left >= width or top >= height or left + across <= 0 or top + down <= 0
 
-    def _ground_of(self, shape: Element, behind: Sequence[Box]) -> str:
+    def _ground_of(self, shape: Element, behind: Sequence[ReadingBox]) -> str:
         """The colour behind the text of a shape, "" if it is not certain."""
         if _name(shape) != "sp":
             return ""
@@ -170,16 +170,16 @@ def _inside(group: Element, place: Place) -> Place:
     frame = group.find(f"{{*}}grpSpPr/{A}xfrm")
     parts = [None if frame is None else frame.find(f"{A}{name}") for name in ("off", "ext", "chOff", "chExt")]
     if any(part is None for part in parts):
-        return lambda _: Box(0, 0, 1, 1)  # where it stands is not known
+        return lambda _: ReadingBox(0, 0, 1, 1)  # where it stands is not known
     off, ext, inner_off, inner_ext = (
         [_number(part.get(key)) for key in keys]  # type: ignore[union-attr]
         for part, keys in zip(parts, (("x", "y"), ("cx", "cy"), ("x", "y"), ("cx", "cy")), strict=True)
     )
     across, down = (outer / inner if inner else 1.0 for outer, inner in zip(ext, inner_ext, strict=True))
 
-    def inside(box: Box) -> Box:
+    def inside(box: ReadingBox) -> ReadingBox:
         left, top = off[0] + (box.left - inner_off[0]) * across, off[1] + (box.top - inner_off[1]) * down
-        return place(Box(left, top, box.width * across, box.height * down))
+        return place(ReadingBox(left, top, box.width * across, box.height * down))
 
     return inside
 
@@ -191,7 +191,7 @@ def _number(text: str | None) -> float:
         return 0.0
 
 
-def _overlap(one: Box, other: Box) -> bool:
+def _overlap(one: ReadingBox, other: ReadingBox) -> bool:
     is_beside = one.left >= other.left + other.width or other.left >= one.left + one.width
     return not is_beside and one.top < other.top + other.height and other.top < one.top + one.height
 

@@ -28,7 +28,7 @@ _QUOTE = re.compile(r"(?:[ \t]|(?:[-*+]|\d{1,9}[.)])[ \t]|>)*>[ \t]?(?=\*\*\[)")
 _QUOTED = re.compile(r"[ \t>]*>[ \t]?")
 
 
-class Placed(NamedTuple):
+class PlacedPiece(NamedTuple):
     """A piece of the article, and the title of its section."""
 
     text: str
@@ -49,8 +49,8 @@ class Contents:
     link_targets: list[str] = field(default_factory=list)
     tables: list[str] = field(default_factory=list)
     code_blocks: list[str] = field(default_factory=list)
-    html: list[Placed] = field(default_factory=list)
-    prose: list[Placed] = field(default_factory=list)
+    html: list[PlacedPiece] = field(default_factory=list)
+    prose: list[PlacedPiece] = field(default_factory=list)
     letters: int = 0
 
 
@@ -127,7 +127,7 @@ class _Reader:
                 self.contents.code_blocks.append(self._section)
                 self.contents.letters += letters_in(token.content)
             case "html_block":
-                self.contents.html.append(Placed(token.content, self._section))
+                self.contents.html.append(PlacedPiece(token.content, self._section))
 
     def _add_inline(self, token: Token) -> None:
         children = [Token("text", "", 0, content=token.content)]
@@ -142,12 +142,12 @@ class _Reader:
         notation = _NOTATION_IN_CELLS if self._in_table else _NOTATION
         for child in children:
             if child.type == "html_inline" and child.content not in notation:
-                self.contents.html.append(Placed(child.content, self._section))
+                self.contents.html.append(PlacedPiece(child.content, self._section))
             elif child.type == "link_open":
                 self.contents.link_targets.append(str(child.attrs["href"]))
             elif child.type in _VISIBLE:
                 self.contents.letters += letters_in(child.content)
-        self.contents.prose.append(Placed("".join(map(_prose, children)), self._section))
+        self.contents.prose.append(PlacedPiece("".join(map(_prose, children)), self._section))
 
 
 def _prose(child: Token) -> str:

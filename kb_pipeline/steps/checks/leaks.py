@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from kb_pipeline.records import CheckResult, ConvertedArticle
-from kb_pipeline.steps.checks.contents import Placed, contents_of
+from kb_pipeline.steps.checks.contents import PlacedPiece, contents_of
 from kb_pipeline.steps.checks.specs import named, outcome, short
 
 
@@ -19,9 +19,9 @@ class _Leak(NamedTuple):
     hints: tuple[str, ...]
     pattern: re.Pattern[str]
 
-    def places(self, prose: Sequence[Placed]) -> list[Placed]:
+    def places(self, prose: Sequence[PlacedPiece]) -> list[PlacedPiece]:
         return [
-            Placed(match[0], place.section)
+            PlacedPiece(match[0], place.section)
             for place in prose
             if any(hint in place.text for hint in self.hints)
             for match in self.pattern.finditer(place.text)
@@ -72,7 +72,7 @@ def no_page_code_in_text(article: ConvertedArticle) -> CheckResult:
     return _outcome("no_page_code_in_text", leaks, advice)
 
 
-def _outcome(name: str, leaks: Mapping[str, Sequence[Placed]], advice: str) -> CheckResult:
+def _outcome(name: str, leaks: Mapping[str, Sequence[PlacedPiece]], advice: str) -> CheckResult:
     problems = [
         problem
         for noun, places in leaks.items()
@@ -81,5 +81,5 @@ def _outcome(name: str, leaks: Mapping[str, Sequence[Placed]], advice: str) -> C
     return outcome(name, problems, advice, {"leaks": sum(map(len, leaks.values()))})
 
 
-def _below(places: Sequence[Placed]) -> str:
+def _below(places: Sequence[PlacedPiece]) -> str:
     return f" below {short(places[0].section)!r}" if places and places[0].section else ""

@@ -51,7 +51,7 @@ class OcrWord(NamedTuple):
     right: float
 
 
-class Box(NamedTuple):
+class PixelBox(NamedTuple):
     """Edges in pixels from the top left corner."""
 
     left: float
@@ -75,7 +75,7 @@ class OcrLine(NamedTuple):
     bottom: float
     words: tuple[OcrWord, ...] = ()
     ground: tuple[int, int, int] | None = None
-    frame: Box | None = None
+    frame: PixelBox | None = None
 
     @property
     def height(self) -> float:

@@ -9,7 +9,7 @@ from itertools import pairwise
 import numpy as np
 import numpy.typing as npt
 
-from kb_pipeline.steps.describe.lines import Box, OcrLine, split_at_gaps
+from kb_pipeline.steps.describe.lines import OcrLine, PixelBox, split_at_gaps
 
 Pixels = npt.NDArray[np.uint8]
 
@@ -42,7 +42,7 @@ def surrounded(lines: Iterable[OcrLine], pixels: Pixels) -> list[OcrLine]:
     return [line._replace(frame=None) if line.frame and _is_gap(line.frame, frames) else line for line in found]
 
 
-def _is_gap(frame: Box, frames: Iterable[Box]) -> bool:
+def _is_gap(frame: PixelBox, frames: Iterable[PixelBox]) -> bool:
     """Return whether this is the space above a field: its lower edge is the upper edge of a narrower frame."""
     return any(
         abs(other.top - frame.bottom) <= _EDGE
@@ -72,7 +72,7 @@ def _most_frequent(colours: npt.NDArray[np.int16]) -> npt.NDArray[np.int16]:
     return colour
 
 
-def _frame(line: OcrLine, pixels: npt.NDArray[np.int16], ground: npt.NDArray[np.int16]) -> Box | None:
+def _frame(line: OcrLine, pixels: npt.NDArray[np.int16], ground: npt.NDArray[np.int16]) -> PixelBox | None:
     """Return the edges where the surface that the line stands on ends, if all four are near enough for a control."""
     height, width = pixels.shape[:2]
     reach, inside = round(_REACH * line.height), round(line.height / 3)
@@ -90,7 +90,7 @@ def _frame(line: OcrLine, pixels: npt.NDArray[np.int16], ground: npt.NDArray[np.
     if not spans:
         return None
     left, right = max(span[0] for span in spans), min(span[1] for span in spans)
-    return Box(float(left), float(top), float(right), float(bottom)) if left <= line.left + 2 < right else None
+    return PixelBox(float(left), float(top), float(right), float(bottom)) if left <= line.left + 2 < right else None
 
 
 def _span(row: npt.NDArray[np.int16], line: OcrLine, ground: npt.NDArray[np.int16]) -> tuple[int, int]:

@@ -80,7 +80,7 @@ def see(page: Element, images: Mapping[str, ImageInfo]) -> list[HiddenText]:
     return hidden
 
 
-class Page(NamedTuple):
+class ReadablePage(NamedTuple):
     """A page without hidden text and furniture, and what its head says."""
 
     body: Element
@@ -93,7 +93,7 @@ class Page(NamedTuple):
     warnings: tuple[str, ...] = ()
 
 
-def fullest_page(html: str, take_out: Callable[[Element], list[HiddenText]]) -> Page | None:
+def fullest_page(html: str, take_out: Callable[[Element], list[HiddenText]]) -> ReadablePage | None:
     """Return the page as a reader sees it; if only a sign is seen that something loads, the page without scripts.
 
     If nothing at all is seen, it is what is hidden until a script shows it. ``take_out`` removes what readers do not
@@ -118,7 +118,9 @@ def fullest_page(html: str, take_out: Callable[[Element], list[HiddenText]]) -> 
     return other._replace(warnings=("only a script shows the text of the page: it was taken from what the page holds",))
 
 
-def _page(html: str, take_out: Callable[[Element], list[HiddenText]], with_noscript: bool = False) -> Page | None:
+def _page(
+    html: str, take_out: Callable[[Element], list[HiddenText]], with_noscript: bool = False
+) -> ReadablePage | None:
     page = parse(html)
     if page is None:
         return None
@@ -132,7 +134,7 @@ def _page(html: str, take_out: Callable[[Element], list[HiddenText]], with_noscr
     body = visible_body(page)
     keep_pages(body, ())
     left_out = remove_furniture(body)
-    return Page(body, metadata, hidden, is_of_web, title, purpose, left_out)
+    return ReadablePage(body, metadata, hidden, is_of_web, title, purpose, left_out)
 
 
 def _words_in(body: Element) -> int:

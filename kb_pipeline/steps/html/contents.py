@@ -18,7 +18,7 @@ class _Place(NamedTuple):
     images: int = 0
 
 
-class Contents:
+class PageContents:
     """The texts, links, main headings and images in the elements of a tree, as it was when it was first asked for them.
 
     The tags of elements may be changed meanwhile, as long as nothing is removed.

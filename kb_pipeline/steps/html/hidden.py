@@ -17,7 +17,7 @@ from kb_pipeline.steps.html.dom import Element, names, remove
 from kb_pipeline.steps.html.looks import Hiding, Look, expanded, is_picture, look_of
 from kb_pipeline.steps.html.panel_labels import label_panels
 from kb_pipeline.steps.html.panels import Panels
-from kb_pipeline.steps.html.style_sheets import Declaration, Styles
+from kb_pipeline.steps.html.style_sheets import Declaration, DeclaredStyles
 from kb_pipeline.wording import counted
 
 _PICTURES = names("img image picture svg object input")
@@ -56,7 +56,7 @@ def hide(page: Element) -> list[HiddenText]:
     if not _MAY_HIDE(page):
         label_panels(page)
         return []
-    styles = Styles(page, expanded)
+    styles = DeclaredStyles(page, expanded)
     readings = [
         _looks_in(page, styles, with_untold) for with_untold in ((True, False) if styles.has_untold else (True,))
     ]
@@ -82,7 +82,7 @@ def hide(page: Element) -> list[HiddenText]:
     return [each for each in found if each.words or each.is_whole]
 
 
-def _looks_in(page: Element, styles: Styles, with_untold: bool) -> dict[Element, Look]:
+def _looks_in(page: Element, styles: DeclaredStyles, with_untold: bool) -> dict[Element, Look]:
     looks: dict[Element, Look] = {}
     for element in page.iter():
         parent = element.getparent()

@@ -10,7 +10,7 @@ from typing import Literal, TypeAlias
 from lxml import etree
 
 from kb_pipeline.records import LeftOut
-from kb_pipeline.steps.html.contents import Contents
+from kb_pipeline.steps.html.contents import PageContents
 from kb_pipeline.steps.html.dom import BLOCKS, HEADINGS, Element, classes, has_text, is_inside, names, text_of
 
 _Why: TypeAlias = Literal["", "name", "links", "words"]
@@ -128,7 +128,7 @@ def remove_furniture(main: Element) -> list[LeftOut]:
     """Remove everything whose tag, role, class or id means navigation or a page tool, in place, and return it."""
     has_title = next(main.iter("h1"), None) is not None
     inside = (element for element in main.iter() if element is not main)
-    contents = Contents(main)
+    contents = PageContents(main)
     return _leave_out(
         main,
         ((each, _why_furniture(each, contents) or _why_site_header(each, has_title, contents)) for each in inside),
@@ -147,7 +147,7 @@ def _leave_out(main: Element, candidates: Iterable[tuple[Element, _Why]]) -> lis
     return left_out
 
 
-def _why_furniture(element: Element, contents: Contents) -> _Why:
+def _why_furniture(element: Element, contents: PageContents) -> _Why:
     if element.tag in _TAGS or element.get("role") in _ROLES:
         return "name"
     own_classes, identifier = set(classes(element)), (element.get("id") or "").lower()
@@ -169,7 +169,7 @@ def _why_furniture(element: Element, contents: Contents) -> _Why:
     return "links" if maybe and not contents.has_title(element) and _is_mostly_links(element, contents) else ""
 
 
-def _states_something(element: Element, contents: Contents) -> bool:
+def _states_something(element: Element, contents: PageContents) -> bool:
     """Return whether the element makes statements in what the page declares its main content."""
     around = (each.tag in ("main", "article") or each.get("role") == "main" for each in element.iterancestors())
     if not any(around) or _is_mostly_links(element, contents):
@@ -179,14 +179,14 @@ def _states_something(element: Element, contents: Contents) -> bool:
     return is_long and bool(_STATEMENT.search(text)) and not (_FOOTER_TEXT.search(text) or _QUESTION.match(text))
 
 
-def _why_site_header(header: Element, has_title: bool, contents: Contents) -> _Why:
+def _why_site_header(header: Element, has_title: bool, contents: PageContents) -> _Why:
     if header.tag != "header" or is_inside(header, "main", "article", "section"):
         return ""
     is_header = not contents.has_title(header) and (has_title or _is_mostly_links(header, contents))
     return "name" if is_header else ""
 
 
-def _is_mostly_links(element: Element, contents: Contents) -> bool:
+def _is_mostly_links(element: Element, contents: PageContents) -> bool:
     characters = contents.characters(element)
     return contents.linked_characters(element) * 10 >= characters * 6 and characters > 0
 
@@ -215,9 +215,9 @@ _MOST_SAID = 5_000
 def remove_page_tools(main: Element) -> list[LeftOut]:
     """Remove blocks recognised as page tools by their text, in place, and return them."""
     candidates = list(main.iter("p", "div", "center", "td", "table", "ul", "li", "a", "form"))
-    contents = Contents(main)
+    contents = PageContents(main)
     tools = _leave_out(main, ((each, "words") for each in candidates if _is_page_tool(each, contents)))
-    left = Contents(main)
+    left = PageContents(main)
     crumbs = [block for block in _before_the_title(main) if _is_breadcrumb(block, left)]
     return [*tools, *_leave_out(main, ((block, "words") for block in crumbs)), *_remove_page_end(main)]
 
@@ -233,7 +233,7 @@ def _before_the_title(main: Element) -> Iterator[Element]:
             yield block
 
 
-def _is_breadcrumb(block: Element, contents: Contents) -> bool:
+def _is_breadcrumb(block: Element, contents: PageContents) -> bool:
     """Return whether the block is the way to the page: links with arrows between them, at last the page's own name."""
     text = contents.text(block, _LONGEST)
     if len(text) >= _LONGEST or not _ARROW.search(text) or contents.has_image(block):
@@ -243,7 +243,7 @@ def _is_breadcrumb(block: Element, contents: Contents) -> bool:
     return bool(links) and steps[: len(links)] == links and len(steps) - len(links) in (0, 1)
 
 
-def _is_page_tool(element: Element, contents: Contents) -> bool:
+def _is_page_tool(element: Element, contents: PageContents) -> bool:
     text = contents.text(element, _LONGEST)
     if not text or len(text) >= _LONGEST:
         return False
@@ -252,14 +252,14 @@ def _is_page_tool(element: Element, contents: Contents) -> bool:
     return bool(_QUESTION.match(text)) or _is_plain_navigation(element, text, contents)
 
 
-def _stands_alone(link: Element, contents: Contents) -> bool:
+def _stands_alone(link: Element, contents: PageContents) -> bool:
     parent = link.getparent()
     if parent is None or parent.tag in ("li", "td", "dd"):
         return False
     return len(contents.text(parent, _LONGEST)) < 2 * len(text_of(link)) + 30
 
 
-def _is_plain_navigation(element: Element, text: str, contents: Contents) -> bool:
+def _is_plain_navigation(element: Element, text: str, contents: PageContents) -> bool:
     """Return whether the element contains only links like Prev, Up, Next; a single one may be content."""
     found = contents.links(element)
     if not 2 <= len(found) <= 8:

@@ -92,7 +92,7 @@ class _Layers:
 _Weight: TypeAlias = tuple[bool, int, tuple[float, ...], tuple[int, ...]]
 
 
-class Styles:
+class DeclaredStyles:
     """What is declared for each element of a page, by its sheets and its ``style`` attributes.
 
     ``is_incomplete``: the page links sheets that are not known. ``has_untold``: rules are in blocks of which it is not

@@ -7,7 +7,7 @@ from itertools import groupby
 
 from kb_pipeline.steps.pdf.dictionary import Dictionary
 from kb_pipeline.steps.pdf.lines import Line
-from kb_pipeline.steps.pdf.model import Link, Style, Word
+from kb_pipeline.steps.pdf.model import PdfLink, Style, Word
 
 LIGATURES = str.maketrans({"ﬀ": "ff", "ﬁ": "fi", "ﬂ": "fl", "ﬃ": "ffi", "ﬄ": "ffl", "ﬅ": "st", "ﬆ": "st", "\xad": None})
 _LETTERS = re.compile(r"[^\W\d_]+")
@@ -86,7 +86,7 @@ class Inline:
         self._by_style: dict[int, frozenset[str]] = {}
         self._styles: list[Style] = []  # kept, so that their identities are
 
-    def html(self, lines: Sequence[Line], links: Sequence[Link], skip: int = 0, plain: bool = False) -> str:
+    def html(self, lines: Sequence[Line], links: Sequence[PdfLink], skip: int = 0, plain: bool = False) -> str:
         """The lines as one text, without their first ``skip`` words; ``plain`` leaves out emphasis over all of it."""
         everywhere: frozenset[str] = frozenset()
         if plain:
@@ -105,7 +105,7 @@ class Inline:
         pieces: list[Piece],
         word: Word,
         line: Line,
-        links: Sequence[Link],
+        links: Sequence[PdfLink],
         everywhere: frozenset[str],
         page: str,
         at_start: bool,

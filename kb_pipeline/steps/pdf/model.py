@@ -81,7 +81,7 @@ class Word(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Link:
+class PdfLink:
     """A place on a page that leads to an address, or to a page (counted from 1) of the same document."""
 
     box: Box
@@ -125,7 +125,7 @@ class Page:
     width: float
     height: float
     words: tuple[Word, ...] = ()
-    links: tuple[Link, ...] = ()
+    links: tuple[PdfLink, ...] = ()
     drawings: tuple[Drawing, ...] = ()
     images: tuple[Box, ...] = ()
     label: str = ""
@@ -137,7 +137,7 @@ class Page:
 
 
 @dataclass(frozen=True, slots=True)
-class OutlineEntry:
+class PdfOutlineEntry:
     """One entry of the outline: ``level`` from 1, ``page`` from 1, ``top`` where the entry leads to on its page."""
 
     title: str

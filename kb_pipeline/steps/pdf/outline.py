@@ -9,7 +9,7 @@ from functools import lru_cache
 
 from kb_pipeline.steps.pdf.columns import regions
 from kb_pipeline.steps.pdf.lines import Line, Row, join, part_of
-from kb_pipeline.steps.pdf.model import OutlineEntry
+from kb_pipeline.steps.pdf.model import PdfOutlineEntry
 from kb_pipeline.steps.pdf.sheets import Sheet
 
 _NUMBER = re.compile(r"(?:chapter|appendix|section|part|kapitel|chapitre|capítulo)?[\divxlcA-Z.]{0,12}", re.I)
@@ -50,12 +50,12 @@ def squash(text: str) -> str:
 
 
 def find_titles(
-    sheets: Sequence[Sheet], outline: Sequence[OutlineEntry]
-) -> tuple[list[Heading], list[OutlineEntry], list[Row]]:
+    sheets: Sequence[Sheet], outline: Sequence[PdfOutlineEntry]
+) -> tuple[list[Heading], list[PdfOutlineEntry], list[Row]]:
     """The headings of the outline, the entries that are on no page, and rows that only count chapters."""
     by_number = {sheet.number: sheet for sheet in sheets}
     found: list[Heading] = []
-    missing: list[OutlineEntry] = []
+    missing: list[PdfOutlineEntry] = []
     counters: list[Row] = []
     taken: set[int] = set()
     for entry in outline:

@@ -7,7 +7,7 @@ from typing import NamedTuple
 from kb_pipeline.steps.pdf.blocks import Cell
 from kb_pipeline.steps.pdf.lines import Line, Row, part_of
 from kb_pipeline.steps.pdf.model import Box, Drawing
-from kb_pipeline.steps.pdf.table_columns import Column, Placed, cells_of, columns_of, placed, starts_of
+from kb_pipeline.steps.pdf.table_columns import SpanningPiece, TableColumn, cells_of, columns_of, placed, starts_of
 from kb_pipeline.steps.pdf.tables import NEAR, SHORTEST, THIN, FoundTable, distinct, grouped
 
 _HEAD = 60.0
@@ -134,7 +134,7 @@ def _between(rows: Sequence[Row], above: float, below: float) -> list[Row]:
     return [row for row in rows if above <= row[0].baseline - 0.3 * row[0].size < below]
 
 
-def _groups_of_band(band: Sequence[Row], columns: Sequence[Column], bands: int) -> Iterator[list[Row]]:
+def _groups_of_band(band: Sequence[Row], columns: Sequence[TableColumn], bands: int) -> Iterator[list[Row]]:
     """The rows of a table between two rules: one if its lines are those of cells with text."""
     several = [row for row in band if len(row) > 1]
     words = [len(piece.words) for row in several for piece in row]
@@ -144,9 +144,9 @@ def _groups_of_band(band: Sequence[Row], columns: Sequence[Column], bands: int) 
         yield from grouped(band, starts_of(columns))
 
 
-def _head(rows: Sequence[Row], columns: Sequence[Column], rules: Sequence[Box]) -> list[list[Cell]]:
+def _head(rows: Sequence[Row], columns: Sequence[TableColumn], rules: Sequence[Box]) -> list[list[Cell]]:
     """The header: a line with a cell that spans columns ends a row of it, and other columns have one cell."""
-    levels: list[list[list[Placed]]] = [[]]
+    levels: list[list[list[SpanningPiece]]] = [[]]
     for number, row in enumerate(rows):
         line = list(placed(row, columns, rules))
         levels[-1].append(line)

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 from kb_pipeline.steps.pdf.lines import Line, Row, line_of, rows_of, text_of
 from kb_pipeline.steps.pdf.mirrored import is_right_to_left, mirrored, mirrored_box
-from kb_pipeline.steps.pdf.model import Box, Drawing, Link, Page, Word
+from kb_pipeline.steps.pdf.model import Box, Drawing, Page, PdfLink, Word
 
 
 @dataclass(slots=True)
@@ -21,7 +21,7 @@ class Sheet:
     height: float
     rows: list[Row]
     turned: list[Line]
-    links: tuple[Link, ...]
+    links: tuple[PdfLink, ...]
     drawings: tuple[Drawing, ...]
     images: tuple[Box, ...]
     label: str = ""

@@ -9,7 +9,7 @@ from kb_pipeline.steps.pdf.contents_pages import leave_out_contents
 from kb_pipeline.steps.pdf.furniture import continuations, furniture, plain
 from kb_pipeline.steps.pdf.inline import words_of
 from kb_pipeline.steps.pdf.lines import Line
-from kb_pipeline.steps.pdf.model import OutlineEntry, Page, Word
+from kb_pipeline.steps.pdf.model import Page, PdfOutlineEntry, Word
 from kb_pipeline.steps.pdf.outline import Heading, by_fonts, find_titles, squash
 from kb_pipeline.steps.pdf.paragraphs import Measures, has_room
 from kb_pipeline.steps.pdf.sheets import Sheet, sheet_of
@@ -33,7 +33,7 @@ class Study:
     fixed_fonts: set[str]
     words: set[str]
     headings: dict[int, Heading]
-    missing: list[OutlineEntry]
+    missing: list[PdfOutlineEntry]
     contents: list[int]
     lefts: dict[int, float] = field(default_factory=dict)
     rights: dict[int, float] = field(default_factory=dict)
@@ -47,7 +47,7 @@ class Study:
         return "\n".join(self.sheets[page].left_out)
 
 
-def study(pages: Iterable[Page], outline: Sequence[OutlineEntry] = ()) -> Study:
+def study(pages: Iterable[Page], outline: Sequence[PdfOutlineEntry] = ()) -> Study:
     """Read all pages of a document, one by one, before any is laid out."""
     fonts: dict[str, list[tuple[str, float]]] = defaultdict(list)
     named: set[str] = set()
@@ -84,7 +84,7 @@ def study(pages: Iterable[Page], outline: Sequence[OutlineEntry] = ()) -> Study:
     return result
 
 
-def _set_headings(result: Study, sheets: Sequence[Sheet], outline: Sequence[OutlineEntry]) -> None:
+def _set_headings(result: Study, sheets: Sequence[Sheet], outline: Sequence[PdfOutlineEntry]) -> None:
     headings, missing, counters = find_titles(sheets, outline)
     result.missing.extend(entry for entry in missing if entry.page not in result.contents)
     for sheet in sheets:

@@ -23,7 +23,7 @@ _MOST_WORK = 1_000_000
 """Rows times pieces of a table: a page full of letters that stand apart has none."""
 
 
-class Column(NamedTuple):
+class TableColumn(NamedTuple):
     """Where the cells of a column stand."""
 
     left: float
@@ -34,7 +34,7 @@ class Column(NamedTuple):
         return self.right - self.left
 
 
-def columns_of(rows: Sequence[Row]) -> list[Column]:
+def columns_of(rows: Sequence[Row]) -> list[TableColumn]:
     """The columns that these rows have together, from left to right."""
     several = [row for row in rows if len(row) > 1]
     if not several or len(several) * sum(map(len, several)) > _MOST_WORK:
@@ -54,7 +54,7 @@ def _spans(span: tuple[float, float], rows: Sequence[Sequence[tuple[float, float
     return votes > 0
 
 
-def _divided(rows: Sequence[Sequence[tuple[float, float]]]) -> Iterator[Column]:
+def _divided(rows: Sequence[Sequence[tuple[float, float]]]) -> Iterator[TableColumn]:
     """The columns of pieces that white space divides, or nearly."""
     spans = sorted(span for row in rows for span in row)
     if not spans:
@@ -68,7 +68,7 @@ def _divided(rows: Sequence[Sequence[tuple[float, float]]]) -> Iterator[Column]:
         end = max(end, right)
 
 
-def _cut(rows: Sequence[Sequence[tuple[float, float]]], begin: float, end: float) -> Iterator[Column]:
+def _cut(rows: Sequence[Sequence[tuple[float, float]]], begin: float, end: float) -> Iterator[TableColumn]:
     """Divide what looks like one column where hardly a row reaches over, if rows have pieces on both sides."""
     filled = [row for row in rows if row]
     both = [row for row in filled if len(row) > 1]
@@ -80,15 +80,15 @@ def _cut(rows: Sequence[Sequence[tuple[float, float]]], begin: float, end: float
             for side in sides:
                 yield from _divided(side)
             return
-    yield Column(begin, end)
+    yield TableColumn(begin, end)
 
 
-def starts_of(columns: Sequence[Column]) -> list[float]:
+def starts_of(columns: Sequence[TableColumn]) -> list[float]:
     """Where the columns begin."""
     return [column.left for column in columns]
 
 
-class Placed(NamedTuple):
+class SpanningPiece(NamedTuple):
     """A piece of a row, and the first and the last column that it stands over."""
 
     piece: Line
@@ -96,14 +96,14 @@ class Placed(NamedTuple):
     last: int
 
 
-def placed(row: Row, columns: Sequence[Column], rules: Sequence[Box] = ()) -> Iterator[Placed]:
+def placed(row: Row, columns: Sequence[TableColumn], rules: Sequence[Box] = ()) -> Iterator[SpanningPiece]:
     """The cells of a row, from left to right; a short rule below a piece shows what it spans."""
     for whole in row:
         for piece in _parts(whole, columns):
-            yield Placed(piece, *_span_of(piece, columns, rules))
+            yield SpanningPiece(piece, *_span_of(piece, columns, rules))
 
 
-def _parts(piece: Line, columns: Sequence[Column]) -> Iterator[Line]:
+def _parts(piece: Line, columns: Sequence[TableColumn]) -> Iterator[Line]:
     """The parts of a piece that are cells of their own: a wide space is in it wherever it reaches over a gutter."""
     gaps = []
     for before, after in pairwise(columns):
@@ -127,7 +127,7 @@ def _space_at(piece: Line, left: float, right: float) -> int:
     return 0
 
 
-def _span_of(piece: Line, columns: Sequence[Column], rules: Sequence[Box]) -> tuple[int, int]:
+def _span_of(piece: Line, columns: Sequence[TableColumn], rules: Sequence[Box]) -> tuple[int, int]:
     left, right = piece.left, piece.right
     over = [_overlap(left, right, column) for column in columns]
     best = max(range(len(columns)), key=lambda place: (over[place], -abs(columns[place].left - left)))
@@ -145,15 +145,15 @@ def _span_of(piece: Line, columns: Sequence[Column], rules: Sequence[Box]) -> tu
     return best, best
 
 
-def _overlap(left: float, right: float, column: Column) -> float:
+def _overlap(left: float, right: float, column: TableColumn) -> float:
     return min(right, column.right) - max(left, column.left)
 
 
-def _stands_over(left: float, right: float, column: Column) -> bool:
+def _stands_over(left: float, right: float, column: TableColumn) -> bool:
     return _overlap(left, right, column) >= _MUCH * max(min(right - left, column.width), 1)
 
 
-def cells_of(groups: Sequence[Sequence[Sequence[Placed]]], count: int) -> list[list[Cell]]:
+def cells_of(groups: Sequence[Sequence[Sequence[SpanningPiece]]], count: int) -> list[list[Cell]]:
     """The rows of a table of ``count`` columns, each from the lines of a group."""
     table = []
     for group in groups:

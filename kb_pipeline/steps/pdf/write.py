@@ -9,7 +9,7 @@ from html import escape
 from kb_pipeline.steps.pdf.blocks import Block, Cell, Kind
 from kb_pipeline.steps.pdf.inline import Inline, PageMarks, clean, is_raised
 from kb_pipeline.steps.pdf.lines import Line
-from kb_pipeline.steps.pdf.model import Link
+from kb_pipeline.steps.pdf.model import PdfLink
 from kb_pipeline.steps.pdf.paragraphs import BULLETS, WRAPPED
 
 _NEAR = 4.0
@@ -30,7 +30,7 @@ class _List:
 class Writer:
     """Writes the blocks of pages that follow each other."""
 
-    def __init__(self, inline: Inline, marks: PageMarks, links: Mapping[int, Sequence[Link]]) -> None:
+    def __init__(self, inline: Inline, marks: PageMarks, links: Mapping[int, Sequence[PdfLink]]) -> None:
         self._inline = inline
         self._marks = marks
         self._links = links

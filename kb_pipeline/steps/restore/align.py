@@ -14,7 +14,7 @@ import numpy as np
 from rapidfuzz.distance import Levenshtein
 
 from kb_pipeline.steps.restore.recognise import LOOK_ALIKES
-from kb_pipeline.steps.restore.words import MARK, Reading, Word
+from kb_pipeline.steps.restore.words import MARK, ComparedWord, Reading
 
 _ANCHOR = 3
 _STRETCH = 256
@@ -182,7 +182,7 @@ def _without_isolated(matches: dict[int, _Match], words: int) -> list[int]:
     return [int(word) for word in np.sort(numbers) if agreeing[word] * 2 >= neighbours[word]]
 
 
-def _place(word: int, matches: dict[int, _Match], others: Sequence[Word]) -> Place:
+def _place(word: int, matches: dict[int, _Match], others: Sequence[ComparedWord]) -> Place:
     """Return the position of a match: whole words, unless a neighbouring word matches part of the same word."""
     match = matches[word]
     first, last = others[match.first], others[match.last]

@@ -26,7 +26,7 @@ from kb_pipeline.steps.pages import PAGE_TAG, find_marks, split_marks
 from kb_pipeline.steps.restore.align import Alignment, align
 from kb_pipeline.steps.restore.article import read_service, read_truth, restore_tree
 from kb_pipeline.steps.restore.recognise import Marks
-from kb_pipeline.steps.restore.words import Reading, Word, folded, read_words
+from kb_pipeline.steps.restore.words import ComparedWord, Reading, folded, read_words
 
 DOCUMENT_VERSION = "2"
 """Increase it whenever the same answer of a service would give a different article."""
@@ -216,7 +216,7 @@ def _first_words(pages: Sequence[int], alignment: Alignment, numbers: Sequence[i
     return starts | ({numbers[0]: 0} if numbers else {})
 
 
-def _insert_before(mark: Element, word: Word) -> None:
+def _insert_before(mark: Element, word: ComparedWord) -> None:
     element, is_tail = word.spot
     text = word.spot.text
     mark.tail = text[word.start :]

@@ -46,7 +46,7 @@ class Spot(NamedTuple):
         return self.element if parent is None else parent
 
 
-class Word(NamedTuple):
+class ComparedWord(NamedTuple):
     """A word: readers see no difference between words with an equal ``key``; ``line`` is the number of its line."""
 
     key: str
@@ -74,7 +74,7 @@ class WordSpan(NamedTuple):
 class Reading:
     """A tree's words in order; ``lines`` are the runs of words in blocks, ``spans`` the elements of interest by tag."""
 
-    words: list[Word] = field(default_factory=list)
+    words: list[ComparedWord] = field(default_factory=list)
     lines: list[WordSpan] = field(default_factory=list)
     spans: dict[str, list[WordSpan]] = field(default_factory=dict)
 
@@ -127,7 +127,7 @@ def _add_words(reading: Reading, spot: Spot, marks: Mapping[str, str], block: El
     for match in _WORD.finditer(spot.text):
         mark = marks.get(match[0])
         key = folded(match[0]) if mark is None else MARK + mark
-        words.append(Word(key, match[0], spot, match.start(), match.end(), line))
+        words.append(ComparedWord(key, match[0], spot, match.start(), match.end(), line))
     if len(words) == first:
         return new_line
     if new_line:

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from app.answering import open_answerer
-from app.answering.base import AnswerEvent, Finished, Message, Question, Searched, Text
+from app.answering.base import AnswerEvent, Finished, Message, Question, Searched, TextPart
 from app.callers.principal import Principal
 from app.grounding.citations import CitationBook
 from app.library.articles import Articles
@@ -30,7 +30,7 @@ class Asked:
 
     @property
     def text(self) -> str:
-        return "".join(event.delta for event in self.events if isinstance(event, Text))
+        return "".join(event.delta for event in self.events if isinstance(event, TextPart))
 
     @property
     def searches(self) -> list[str]:

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from llmock.pytest_plugin import LLMock
 
-from app.answering.base import Message, Question, Searched, Text
+from app.answering.base import Message, Question, Searched, TextPart
 from app.answering.prompts import NO_MORE_SEARCHES
 from app.callers.principal import Principal
 from app.library.retrieval import Retrieval
@@ -63,7 +63,7 @@ def test_what_each_round_used_is_told_before_the_next_one_ends(aimock: Aimock, a
     assert used[0] == 100
     assert used[-1] <= asked.end.usage.input_tokens == 1100
     assert asked.events.index(TokenUsage(input_tokens=100, output_tokens=10)) < asked.events.index(
-        next(event for event in asked.events if isinstance(event, Text))
+        next(event for event in asked.events if isinstance(event, TextPart))
     )
 
 
@@ -215,4 +215,4 @@ def test_sixteen_answers_at_once_are_not_mixed_up(retrieval: Retrieval) -> None:
         assert asked.searches == [f"{topic} {number}"]
         assert asked.text.split() == [str(number)] * 20
         assert len(asked.book.citations) == 1
-        assert isinstance(asked.events[1], Text)
+        assert isinstance(asked.events[1], TextPart)

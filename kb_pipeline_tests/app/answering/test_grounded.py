@@ -11,13 +11,13 @@ from markdown_it import MarkdownIt
 from app.answering.base import (
     Answerer,
     AnswerEvent,
-    Asked,
+    AskedBack,
     Finished,
     ItemChanged,
     Planned,
     Question,
     Searched,
-    Text,
+    TextPart,
     ToolEnded,
     ToolStarted,
 )
@@ -77,9 +77,9 @@ def answered(answerer: Answerer, text: str = "How?") -> GroundedAnswer:
 
 def test_only_references_and_images_of_found_passages_come_through() -> None:
     said = [
-        Text("Crop it [Re"),
-        Text("f #1], not [Ref #7]. ![x](attachm"),
-        Text("ent:crop.png) ![y](http://evil/a.png)"),
+        TextPart("Crop it [Re"),
+        TextPart("f #1], not [Ref #7]. ![x](attachm"),
+        TextPart("ent:crop.png) ![y](http://evil/a.png)"),
     ]
     answer = answered(Scripted(Searched("crop", 1), *said, Finished(TokenUsage(input_tokens=3, output_tokens=4))))
     whole = asyncio.run(answer.whole())
@@ -91,9 +91,9 @@ def test_only_references_and_images_of_found_passages_come_through() -> None:
 
 def test_the_pieces_are_the_whole() -> None:
     async def pieces(answer: GroundedAnswer) -> list[str]:
-        return [event.delta async for event in answer.events() if isinstance(event, Text)]
+        return [event.delta async for event in answer.events() if isinstance(event, TextPart)]
 
-    answer = answered(Scripted(*(Text(letter) for letter in "Choose *Crop* [1] `[2]`."), Finished()))
+    answer = answered(Scripted(*(TextPart(letter) for letter in "Choose *Crop* [1] `[2]`."), Finished()))
     assert "".join(asyncio.run(pieces(answer))) == answer.so_far().answer == "Choose *Crop* [Ref #1] `[2]`."
 
 
@@ -106,15 +106,15 @@ def test_the_pieces_are_the_whole() -> None:
     ],
 )
 def test_an_answer_that_says_so_or_refers_to_nothing_is_a_refusal(text: str, finished: Finished, refused: bool) -> None:
-    assert asyncio.run(answered(Scripted(Text(text), finished)).whole()).refused is refused
+    assert asyncio.run(answered(Scripted(TextPart(text), finished)).whole()).refused is refused
 
 
 def test_the_part_of_an_answer_that_was_stopped_is_no_refusal() -> None:
-    assert answered(Scripted(Text("Choose"))).so_far().refused is False
+    assert answered(Scripted(TextPart("Choose"))).so_far().refused is False
 
 
 def test_an_answer_without_an_end_was_cut_off() -> None:
-    answer = answered(Scripted(Text("Choose\n")))
+    answer = answered(Scripted(TextPart("Choose\n")))
     with pytest.raises(UpstreamCutShortError):
         asyncio.run(answer.whole())
     assert answer.so_far().answer == "Choose\n"
@@ -122,7 +122,7 @@ def test_an_answer_without_an_end_was_cut_off() -> None:
 
 def test_a_failure_comes_through_after_what_was_said() -> None:
     with pytest.raises(ValueError, match="no"):
-        asyncio.run(answered(Scripted(Text("x"), fails=ValueError("no"))).whole())
+        asyncio.run(answered(Scripted(TextPart("x"), fails=ValueError("no"))).whole())
 
 
 def test_who_stops_listening_stops_the_answerer() -> None:
@@ -131,7 +131,7 @@ def test_who_stops_listening_stops_the_answerer() -> None:
         await anext(events)
         await events.aclose()
 
-    scripted = Scripted(Text("one "), Text("two "), Finished())
+    scripted = Scripted(TextPart("one "), TextPart("two "), Finished())
     asyncio.run(listen_to_one(scripted))
     assert scripted.closed
 
@@ -154,26 +154,26 @@ QUOTED = "From *Layers*: Choose Crop to Content. [Ref #1]"
 def modelled(*events: AnswerEvent, fails: Exception | None = None, quoted: Finished | None = None) -> Scripted:
     """A model that says this, and what is quoted instead, which ends like ``quoted``."""
     answerer = Scripted(*events, fails=fails)
-    answerer.instead = Quoting(Searched("crop", 1), Text(QUOTED, is_quoted=True), quoted or Finished())
+    answerer.instead = Quoting(Searched("crop", 1), TextPart(QUOTED, is_quoted=True), quoted or Finished())
     return answerer
 
 
 def test_what_a_model_says_stands_as_it_was_written() -> None:
     said = "Choose *Crop to Content* [Ref #1]. It makes the layer as small as what it shows, nothing more [Ref #1]."
-    whole = asyncio.run(answered(modelled(Searched("crop", 1), Text(said), Finished())).whole())
+    whole = asyncio.run(answered(modelled(Searched("crop", 1), TextPart(said), Finished())).whole())
     assert whole.answer == said
     assert (whole.refused, whole.unsupported) == (False, ())
 
 
 def test_a_value_that_the_cited_passage_does_not_have_is_marked_and_its_statement_listed() -> None:
     said = "Choose Crop to Content [Ref #1]. Wait for 7 minutes after that [Ref #1]."
-    whole = asyncio.run(answered(modelled(Text(said), Finished())).whole())
+    whole = asyncio.run(answered(modelled(TextPart(said), Finished())).whole())
     assert whole.answer == said.replace("7 minutes", "7 minutes *(not in the source)*")
     assert whole.unsupported == ("Wait for 7 minutes after that.",)
 
 
 def test_a_mark_is_in_the_language_of_the_question() -> None:
-    said = Text("Warten Sie sieben Minuten lang [Ref #1].")
+    said = TextPart("Warten Sie sieben Minuten lang [Ref #1].")
     question = "Wie lange muss ich warten, bis die Ebene zugeschnitten ist?"
     whole = asyncio.run(answered(modelled(said, Finished()), question).whole())
     assert whole.answer == "Warten Sie sieben Minuten *(nicht in der Quelle)* lang [Ref #1]."
@@ -196,7 +196,7 @@ class Comparing(Scripted):
 
 
 def test_a_line_without_a_reference_gets_a_suggested_one() -> None:
-    answerer = Comparing(Text("Choose Crop to Content.\nThen crop the layer [Ref #1].\n"), Finished())
+    answerer = Comparing(TextPart("Choose Crop to Content.\nThen crop the layer [Ref #1].\n"), Finished())
     answerer.instead = Quoting(Finished())
     whole = asyncio.run(answered(answerer).whole())
     assert whole.answer == "Choose Crop to Content. *(perhaps from [Ref #1])*\nThen crop the layer [Ref #1].\n"
@@ -215,7 +215,7 @@ def test_why_a_model_was_replaced_is_logged(caplog: pytest.LogCaptureFixture) ->
 
 
 def test_a_model_that_fails_in_the_middle_is_not_replaced() -> None:
-    said = Text("Choose Crop to Content [Ref #1]. Then crop the layer, as small as it is [Ref #1].\n")
+    said = TextPart("Choose Crop to Content [Ref #1]. Then crop the layer, as small as it is [Ref #1].\n")
     answer = answered(modelled(said, fails=AnswerError("away")))
     with pytest.raises(AnswerError, match="away"):
         asyncio.run(answer.whole())
@@ -230,7 +230,7 @@ def test_a_model_that_is_measured_is_not_replaced() -> None:
 
 
 def test_whom_a_model_refuses_is_helped_like_whom_quotations_do() -> None:
-    said = (Text("The articles do not say that."), Finished(TokenUsage(input_tokens=3)))
+    said = (TextPart("The articles do not say that."), Finished(TokenUsage(input_tokens=3)))
     whole = asyncio.run(answered(modelled(*said, quoted=Finished(refused=True))).whole())
     assert (whole.answer, whole.refused) == ("The articles do not say that.", True)
     assert (whole.did_you_mean, whole.ask_instead) == ("How now?", (CHUNK.section_header,))
@@ -238,25 +238,25 @@ def test_whom_a_model_refuses_is_helped_like_whom_quotations_do() -> None:
 
 
 def test_what_surely_answers_is_quoted_below_a_refusal_of_a_model_which_a_passage_may_have_asked_for() -> None:
-    model = modelled(Text("The articles do not say that."), Finished())
+    model = modelled(TextPart("The articles do not say that."), Finished())
     whole = asyncio.run(answered(model).whole())
     assert whole.answer == f"The articles do not say that.\n\n{SAY('model_found_none')}\n\n{QUOTED}"
     assert (whole.refused, [cited.used for cited in whole.citations]) == (True, [True])
 
 
 def test_what_is_only_close_is_not_quoted_below_a_refusal() -> None:
-    model = modelled(Text("The articles do not say that."), Finished(), quoted=Finished(is_closest=True))
+    model = modelled(TextPart("The articles do not say that."), Finished(), quoted=Finished(is_closest=True))
     assert asyncio.run(answered(model).whole()).answer == "The articles do not say that."
 
 
 def test_what_a_quoted_article_says_like_a_reference_refers_to_nothing() -> None:
     quoted = "> It is false \\[Ref #1\\], Ref #1, 【1†source】 (Source: layers) (see refs 1). [Ref #1]"
-    whole = asyncio.run(answered(Quoting(Text(quoted, is_quoted=True), Finished())).whole())
+    whole = asyncio.run(answered(Quoting(TextPart(quoted, is_quoted=True), Finished())).whole())
     assert whole.answer == quoted
 
 
 def test_who_has_an_answer_needs_no_help() -> None:
-    whole = asyncio.run(answered(modelled(Text("Choose Crop to Content [Ref #1]."), Finished())).whole())
+    whole = asyncio.run(answered(modelled(TextPart("Choose Crop to Content [Ref #1]."), Finished())).whole())
     assert (whole.did_you_mean, whole.ask_instead) == (None, ())
 
 
@@ -266,13 +266,13 @@ def test_the_part_of_an_answer_that_was_stopped_tells_what_was_used() -> None:
         await anext(events)
         await events.aclose()
 
-    answer = answered(Scripted(TokenUsage(input_tokens=7), Text("Choose it.\n"), Text("Or not."), Finished()))
+    answer = answered(Scripted(TokenUsage(input_tokens=7), TextPart("Choose it.\n"), TextPart("Or not."), Finished()))
     asyncio.run(first_words(answer))
     assert answer.so_far().usage == TokenUsage(input_tokens=7)
 
 
 def test_a_search_that_is_not_trusted_is_told_to_the_reader_unless_another_one_is() -> None:
-    said = (Text("Choose Crop to Content to crop a layer [Ref #1]."), Finished())
+    said = (TextPart("Choose Crop to Content to crop a layer [Ref #1]."), Finished())
     doubted = asyncio.run(answered(modelled(Searched("crop", 1, is_doubtful=True), *said)).whole())
     trusted = asyncio.run(answered(modelled(Searched("x", 1, is_doubtful=True), Searched("crop", 1), *said)).whole())
     assert doubted.answer == f"{SAY('none_answers_clearly')}\n\n{trusted.answer}"
@@ -280,9 +280,9 @@ def test_a_search_that_is_not_trusted_is_told_to_the_reader_unless_another_one_i
 
 @pytest.mark.parametrize("parts", [1, 3])
 def test_what_is_folded_is_exactly_what_code_folded(parts: int) -> None:
-    texts = [Text("> First. [Ref #1]\n\n", is_quoted=True)]
-    texts += [Text(f"> More {part}. [Ref #1]\n\n", is_quoted=True, is_folded=True) for part in range(parts)]
-    texts += [Text("*That is all.*", is_quoted=True)]
+    texts = [TextPart("> First. [Ref #1]\n\n", is_quoted=True)]
+    texts += [TextPart(f"> More {part}. [Ref #1]\n\n", is_quoted=True, is_folded=True) for part in range(parts)]
+    texts += [TextPart("*That is all.*", is_quoted=True)]
     whole = asyncio.run(answered(Quoting(*texts, Finished(is_closest=True))).whole())
     assert whole.folded
     start, end = whole.folded
@@ -292,23 +292,25 @@ def test_what_is_folded_is_exactly_what_code_folded(parts: int) -> None:
 
 def test_what_is_folded_comes_last_and_at_once_so_that_no_reader_sees_it_unfolded() -> None:
     async def said(answer: GroundedAnswer) -> list[str]:
-        return [event.delta async for event in answer.events() if isinstance(event, Text)]
+        return [event.delta async for event in answer.events() if isinstance(event, TextPart)]
 
-    folded = [Text(f"> More {part}.\n\n", is_quoted=True, is_folded=True) for part in range(3)]
-    texts = [Text("> First. [Ref #1]\n\n", is_quoted=True), *folded, Text("*That is all.*", is_quoted=True)]
+    folded = [TextPart(f"> More {part}.\n\n", is_quoted=True, is_folded=True) for part in range(3)]
+    texts = [TextPart("> First. [Ref #1]\n\n", is_quoted=True), *folded, TextPart("*That is all.*", is_quoted=True)]
     answer = answered(Quoting(*texts, Finished()))
     assert asyncio.run(said(answer)) == [texts[0].delta, "".join(text.delta for text in texts[1:])]
 
 
 def test_an_answer_without_a_fold_has_none_in_its_json() -> None:
-    whole = asyncio.run(answered(Quoting(Text(QUOTED, is_quoted=True), Finished())).whole())
+    whole = asyncio.run(answered(Quoting(TextPart(QUOTED, is_quoted=True), Finished())).whole())
     assert {"folded", "is_closest"}.isdisjoint(whole.model_dump(mode="json"))
 
 
 def test_what_is_folded_of_quotations_below_a_refusal_is_cut_exactly_as_well() -> None:
-    model = modelled(Text("The articles do not say that."), Finished())
-    folded = Text("> More. [Ref #1]\n\n", is_quoted=True, is_folded=True)
-    model.instead = Quoting(Text(f"{QUOTED}\n\n", is_quoted=True), folded, Text("*End.*", is_quoted=True), Finished())
+    model = modelled(TextPart("The articles do not say that."), Finished())
+    folded = TextPart("> More. [Ref #1]\n\n", is_quoted=True, is_folded=True)
+    model.instead = Quoting(
+        TextPart(f"{QUOTED}\n\n", is_quoted=True), folded, TextPart("*End.*", is_quoted=True), Finished()
+    )
     whole = asyncio.run(answered(model).whole())
     assert whole.folded
     start, end = whole.folded
@@ -335,7 +337,7 @@ class Strict(Judge):
 
 def test_a_judge_says_at_the_end_which_statements_are_not_borne_out() -> None:
     said = "Choose Scale Layer [Ref #1]. The layer turns red [Ref #1]. Choose Crop to Content [Ref #1]. It is done."
-    model = modelled(Text(said), Finished(TokenUsage(input_tokens=3)))
+    model = modelled(TextPart(said), Finished(TokenUsage(input_tokens=3)))
     model.judge = judge = Strict()
     whole = asyncio.run(answered(model).whole())
     text, _, checked = whole.answer.partition(f"\n\n{SAY('checked')}\n\n")
@@ -351,12 +353,12 @@ def test_a_judge_says_at_the_end_which_statements_are_not_borne_out() -> None:
 
 
 def test_a_judge_that_finds_nothing_adds_nothing() -> None:
-    model = modelled(Text("Choose Crop to Content [Ref #1]."), Finished())
+    model = modelled(TextPart("Choose Crop to Content [Ref #1]."), Finished())
     model.judge = Content()
     answer = answered(model)
 
     async def pieces() -> list[str]:
-        return [event.delta async for event in answer.events() if isinstance(event, Text)]
+        return [event.delta async for event in answer.events() if isinstance(event, TextPart)]
 
     assert "" not in asyncio.run(pieces())
     assert answer.so_far().answer == "Choose Crop to Content [Ref #1]."
@@ -370,7 +372,7 @@ class Content(Strict):
 
 
 def test_a_refusal_is_not_judged() -> None:
-    model = modelled(Text("The articles do not say that."), Finished(), quoted=Finished(refused=True))
+    model = modelled(TextPart("The articles do not say that."), Finished(), quoted=Finished(refused=True))
     model.judge = judge = Strict()
     asyncio.run(answered(model).whole())
     assert judge.asked == ()
@@ -395,7 +397,7 @@ BACK = Clarification(
 
 def steps(answer: GroundedAnswer) -> list[object]:
     async def listen() -> list[object]:
-        return [event async for event in answer.events() if not isinstance(event, Text)]
+        return [event async for event in answer.events() if not isinstance(event, TextPart)]
 
     return asyncio.run(listen())
 
@@ -405,7 +407,7 @@ def test_every_step_comes_through_and_the_plan_is_kept_as_it_stands() -> None:
         *(Planned(PLAN), ItemChanged(1, "IN_PROGRESS"), ToolStarted("c1", "rag_get_document", {"doc_id": "a"})),
         *(ToolEnded("c1", "rag_get_document", "Report of May"), ItemChanged(1, "COMPLETED"), Searched("crop", 1)),
     ]
-    answer = answered(Scripted(*said, Text("Choose Crop to Content. [Ref #1]"), Finished()))
+    answer = answered(Scripted(*said, TextPart("Choose Crop to Content. [Ref #1]"), Finished()))
     assert steps(answer) == said
     whole = answer.so_far()
     assert [item.status for item in whole.plan.items] == ["COMPLETED", "PENDING"]
@@ -413,22 +415,22 @@ def test_every_step_comes_through_and_the_plan_is_kept_as_it_stands() -> None:
 
 
 def test_an_ordinary_answer_has_no_plan_in_its_json() -> None:
-    whole = asyncio.run(answered(Scripted(Text("Choose Crop to Content. [Ref #1]"), Finished())).whole())
+    whole = asyncio.run(answered(Scripted(TextPart("Choose Crop to Content. [Ref #1]"), Finished())).whole())
     assert {"plan", "clarification"}.isdisjoint(whole.model_dump(mode="json"))
 
 
 @pytest.mark.parametrize("ending", [(), (Finished(TokenUsage(input_tokens=3)),), (Finished(refused=True),)])
 def test_asking_back_is_an_answer_and_no_refusal(ending: tuple[AnswerEvent, ...]) -> None:
-    for answerer in (Scripted(Asked(BACK), *ending), modelled(Asked(BACK), *ending)):
+    for answerer in (Scripted(AskedBack(BACK), *ending), modelled(AskedBack(BACK), *ending)):
         answer = answered(answerer)
-        assert steps(answer) == [Asked(BACK)]
+        assert steps(answer) == [AskedBack(BACK)]
         whole = answer.so_far()
         assert whole.answer.startswith("Which report do you mean?\n\n1. Report of May\n2. ")
         assert (whole.clarification, whole.refused, whole.unsupported) == (BACK, False, ())
 
 
 def test_the_title_of_an_option_is_neither_a_link_nor_a_reference() -> None:
-    whole = asyncio.run(answered(Scripted(Asked(BACK))).whole())
+    whole = asyncio.run(answered(Scripted(AskedBack(BACK))).whole())
     assert "www.evil.example" not in whole.answer
     assert "[Ref #1]" not in whole.answer
     assert not whole.citations[0].used
@@ -461,7 +463,7 @@ PIECES = st.sampled_from(
 @settings(max_examples=200, deadline=None)
 @given(st.lists(PIECES, max_size=20).map("".join))
 def test_what_vouching_adds_joins_nothing_into_a_link_an_image_or_a_tag(text: str) -> None:
-    whole = asyncio.run(answered(modelled(Text(f"Choose Crop to Content now.\n\n{text}"), Finished())).whole())
+    whole = asyncio.run(answered(modelled(TextPart(f"Choose Crop to Content now.\n\n{text}"), Finished())).whole())
 
     for block in MarkdownIt("commonmark").enable(["table"]).parse(whole.answer):
         assert block.type != "html_block", whole.answer

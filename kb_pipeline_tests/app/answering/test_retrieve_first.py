@@ -2,7 +2,7 @@
 
 import pytest
 
-from app.answering.base import Finished, Message, Searched, Text
+from app.answering.base import Finished, Message, Searched, TextPart
 from app.callers.principal import Principal
 from app.language.messages import Messages
 from app.library.retrieval import Retrieval
@@ -41,7 +41,7 @@ def test_a_follow_up_is_searched_for_in_the_words_that_it_leans_on(aimock: Aimoc
 def test_a_search_that_finds_nothing_costs_no_call_of_the_model(aimock: Aimock, ask: Ask) -> None:
     asked = ask("Why is the sky blue?", base_url=aimock.base_url, answering="retrieve-first", top=0)
     assert aimock.requests() == []
-    assert asked.events[-2:] == [Text(NOTHING, is_quoted=True), Finished(refused=True)]
+    assert asked.events[-2:] == [TextPart(NOTHING, is_quoted=True), Finished(refused=True)]
 
 
 def test_what_is_refused_before_a_model_is_asked_is_searched_for_once(

@@ -13,7 +13,7 @@ from llmock.pytest_plugin import LLMock
 from starlette.responses import HTMLResponse, StreamingResponse
 
 from app.answering import open_answerer
-from app.answering.base import Question, Text
+from app.answering.base import Question, TextPart
 from app.application.checking import check_answering
 from app.callers.principal import Principal
 from app.errors import (
@@ -279,7 +279,7 @@ def test_who_stops_listening_stops_the_model(retrieval: Retrieval, answering: An
         answerer = open_answerer(settings, retrieval, Articles(retrieval.workspace.layout))
         events = answerer.answer(Question("crop?", Principal(), 1), CitationBook())
         async for event in events:
-            if isinstance(event, Text):
+            if isinstance(event, TextPart):
                 break
         if way == "closed":
             await events.aclose()

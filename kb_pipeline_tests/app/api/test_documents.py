@@ -6,7 +6,7 @@ import httpx
 import pytest
 
 from app.client import Client, ClientError
-from app.schema.documents import DocumentFilters
+from app.schema.documents import DocumentListParameters
 
 
 def test_every_document_is_listed_with_what_it_is_about(service: httpx.Client) -> None:
@@ -60,7 +60,7 @@ def test_a_document_that_is_not_for_them_is_not_there(service: httpx.Client, art
 
 def test_a_client_lists_and_opens_documents(service: httpx.Client) -> None:
     client = Client(str(service.base_url))
-    found = client.documents(DocumentFilters(sort="title", since=date(2000, 1, 1), filename=("index.html",)))
+    found = client.documents(DocumentListParameters(sort="title", since=date(2000, 1, 1), filename=("index.html",)))
     assert [document.article_id for document in found.documents] == ["layers", "printing", "hostile"]
     assert client.document("layers").headings[0].text == "Crop a layer"
     with pytest.raises(ClientError):

@@ -17,9 +17,9 @@ import pytest
 from app.api.server import application
 from app.client import Client, ClientError
 from app.client.network import read_events
-from app.network.base import InvestigationEvent, Investigator
+from app.network.base import Investigator, ReportedEvent
 from app.network.running import Investigations
-from app.schema.network import InvestigationEvent as Told
+from app.schema.network import ReportedEvent as Told
 from app.service import open_service
 from app.settings import AppSettings
 from kb_pipeline.flow.access import Access
@@ -200,16 +200,16 @@ class Waiting(Investigator):
         self.going_on = threading.Event()
         self.under_way = 0
 
-    async def investigate(self, alert: str, run_id: str = "") -> AsyncGenerator[InvestigationEvent, None]:
+    async def investigate(self, alert: str, run_id: str = "") -> AsyncGenerator[ReportedEvent, None]:
         self.under_way += 1
         try:
-            yield InvestigationEvent("step_start", {"step": 1, "agent": "TelemetryAgent"})
+            yield ReportedEvent("step_start", {"step": 1, "agent": "TelemetryAgent"})
             while not self.going_on.is_set():
                 await asyncio.sleep(0.01)
             done = {"step": 1, "agent": "TelemetryAgent", "duration": 0.1, "query": "", "response": ""}
-            yield InvestigationEvent("step_complete", done)
-            yield InvestigationEvent("message", {"text": "# Report"})
-            yield InvestigationEvent("run_complete", {"steps": 1, "tokens": 0, "time": 0.1})
+            yield ReportedEvent("step_complete", done)
+            yield ReportedEvent("message", {"text": "# Report"})
+            yield ReportedEvent("run_complete", {"steps": 1, "tokens": 0, "time": 0.1})
         finally:
             self.under_way -= 1
 

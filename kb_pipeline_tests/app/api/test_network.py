@@ -13,7 +13,15 @@ from hypothesis import strategies as st
 
 from app.network.descriptions import openapi_document
 from kb_pipeline.errors import ServiceRefusedError, TransientError
-from kb_pipeline.network.base import Language, Limits, NetworkStore, Rows, StoreHealth, Subgraph, TopologyQuery
+from kb_pipeline.network.base import (
+    Language,
+    NetworkStore,
+    NetworkStoreHealth,
+    QueryLimits,
+    Rows,
+    Subgraph,
+    TopologyQuery,
+)
 from kb_pipeline.network.scenario import ScenarioFolder
 from kb_pipeline.settings import Settings
 from kb_pipeline_tests.app.api.conftest import signed_in
@@ -152,7 +160,7 @@ class Broken(NetworkStore):
 
     def __init__(self, _: Settings, __: ScenarioFolder) -> None: ...
 
-    async def graph(self, query: str, limits: Limits) -> Rows:
+    async def graph(self, query: str, limits: QueryLimits) -> Rows:
         raise {
             "busy": TransientError("the graph is busy; try again in 3 s", retry_after=3),
             "refused": ServiceRefusedError("the graph at https://graph.example/x refuses the key; check KB_X"),
@@ -160,13 +168,13 @@ class Broken(NetworkStore):
             "not there": NotImplementedError(),
         }[query]
 
-    async def telemetry(self, query: str, limits: Limits) -> Rows:
+    async def telemetry(self, query: str, limits: QueryLimits) -> Rows:
         return Rows([{"name": "n", "type": "INTEGER"}], [{"n": 1}])
 
     async def topology(self, wanted: TopologyQuery) -> Subgraph:
         raise TransientError("the graph is busy")
 
-    async def health(self) -> StoreHealth:
+    async def health(self) -> NetworkStoreHealth:
         raise TransientError("the graph at https://graph.example/x is busy")
 
     async def close(self) -> None: ...

@@ -3,7 +3,7 @@
 import asyncio
 
 import app
-from app.answering.base import Searched, Text
+from app.answering.base import Searched, TextPart
 from app.application.in_python import Answered
 from app.callers.principal import Principal
 from app.settings import AppSettings
@@ -19,7 +19,7 @@ def test_it_answers_with_steps_text_and_at_last_the_answer(own: Settings) -> Non
     events = asyncio.run(asked())
     assert any(isinstance(event, Searched) for event in events)
     assert isinstance(events[-1], Answered)
-    text = "".join(event.delta for event in events if isinstance(event, Text))
+    text = "".join(event.delta for event in events if isinstance(event, TextPart))
     assert events[-1].answer.answer == text
     assert "Crop to Content" in text
 

@@ -13,7 +13,7 @@ from app.callers import picture
 from app.callers.picture import MOST_KEPT_BYTES, Picture, PictureReader, bytes_of, read_picture
 from app.errors import BadQuestionError
 from kb_pipeline.errors import ImageError
-from kb_pipeline.limited.process import Limits
+from kb_pipeline.limited.process import ProcessLimits
 from kb_pipeline_tests.pictures import encode, screenshot
 
 pytestmark = pytest.mark.slow("reads text on pictures")
@@ -92,7 +92,7 @@ def _hang(_: bytes) -> Picture:
 def test_a_picture_that_ends_or_stops_its_process_fails_alone(
     happens: Callable[[bytes], Picture], said: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(picture, "_LIMITS", Limits(0.2, 1500.0))
+    monkeypatch.setattr(picture, "_LIMITS", ProcessLimits(0.2, 1500.0))
 
     async def run() -> None:
         reader = PictureReader()
@@ -100,7 +100,7 @@ def test_a_picture_that_ends_or_stops_its_process_fails_alone(
             bad.setattr(picture, "read_picture", happens)
             with pytest.raises(BadQuestionError, match=said):
                 await reader.read(DIALOG)
-        monkeypatch.setattr(picture, "_LIMITS", Limits(60.0, 1500.0))
+        monkeypatch.setattr(picture, "_LIMITS", ProcessLimits(60.0, 1500.0))
         assert "410" in (await reader.read(DIALOG)).text
         reader.close()
 

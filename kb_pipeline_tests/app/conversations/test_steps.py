@@ -4,11 +4,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.conversations.entries import Entry, Step, chain_of, entry, page_of, steps_of, unsettled
+from app.conversations.entries import Entry, ResponseLink, chain_of, entry, page_of, steps_of, unsettled
 
 
-def step(previous: str | None, *said: str) -> Step:
-    return Step(previous, said[:1], said[1:], final=True)
+def step(previous: str | None, *said: str) -> ResponseLink:
+    return ResponseLink(previous, said[:1], said[1:], final=True)
 
 
 TREE = {
@@ -64,7 +64,7 @@ def test_a_page_can_end_before_an_item_and_knows_its_bounds() -> None:
 
 
 def kept(response_id: str, *, final: bool) -> Entry:
-    return entry("step", response_id, Step(None, final=final).to_json())
+    return entry("step", response_id, ResponseLink(None, final=final).to_json())
 
 
 def test_a_turn_that_has_ended_is_settled_when_its_response_is_kept() -> None:

@@ -4,7 +4,7 @@ from app.answering.planning.plan import plan_of
 from app.conversations.use import use_of
 from app.schema.answers import ChatAnswer, Clarification, DocumentOption, Plan, ToolUse
 from app.schema.conversations import Turn
-from kb_pipeline.evaluation.use import AnswerUse, Tally
+from kb_pipeline.evaluation.use import AnswerUse, UseTally
 from kb_pipeline_tests.app.grounding.passages import citation
 
 ASKED_BACK = Clarification(
@@ -32,7 +32,7 @@ def followed(*statuses: str) -> Plan:
 def test_answers_and_the_sources_that_were_opened() -> None:
     cited = (citation("Yes.").model_copy(update={"used": True}), citation("No.", 2))
     found = use_of([turn(citations=cited), turn(refused=True), turn(is_closest=True)], opened=1)
-    assert (found.answers, found.refused, found.closest, found.sources) == (3, 1, 1, Tally(times=1, well=1))
+    assert (found.answers, found.refused, found.closest, found.sources) == (3, 1, 1, UseTally(times=1, well=1))
 
 
 def test_a_courtesy_and_an_answer_that_failed_count_as_none() -> None:
@@ -42,7 +42,9 @@ def test_a_courtesy_and_an_answer_that_failed_count_as_none() -> None:
 
 def test_an_option_that_was_chosen() -> None:
     back = turn("Summarise the guide", clarification=ASKED_BACK)
-    assert use_of([back, turn("2"), back, turn("Never mind, how do I pay?"), back], 0).options == Tally(times=3, well=1)
+    assert use_of([back, turn("2"), back, turn("Never mind, how do I pay?"), back], 0).options == UseTally(
+        times=3, well=1
+    )
 
 
 def test_plans_and_tools_that_succeeded() -> None:
@@ -50,8 +52,8 @@ def test_plans_and_tools_that_succeeded() -> None:
     found = use_of(
         [turn(plan=followed("COMPLETED", "COMPLETED"), tools=tools), turn(plan=followed("COMPLETED", "FAILED"))], 0
     )
-    assert found.plans == {"LISTING": Tally(times=2, well=1)}
-    assert found.tools == {"search": Tally(times=2, well=1)}
+    assert found.plans == {"LISTING": UseTally(times=2, well=1)}
+    assert found.tools == {"search": UseTally(times=2, well=1)}
 
 
 def test_what_never_happened_has_no_row() -> None:

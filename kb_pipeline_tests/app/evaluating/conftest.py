@@ -9,7 +9,7 @@ import pytest
 from app.evaluating import evaluate_answers
 from app.settings import AppSettings
 from kb_pipeline.evaluation.questions import EvaluationQuestion, QuestionSet
-from kb_pipeline.evaluation.records import Evaluation, Outcome
+from kb_pipeline.evaluation.records import Evaluation, QuestionOutcome
 from kb_pipeline.settings import Settings
 from kb_pipeline.steps.fingerprint import fingerprint
 
@@ -55,6 +55,6 @@ def evaluate(knowledge_base: Settings) -> Evaluate:
     return evaluated
 
 
-def of(evaluation: Evaluation, question: EvaluationQuestion, *, paraphrase: bool = False) -> Outcome:
+def of(evaluation: Evaluation, question: EvaluationQuestion, *, paraphrase: bool = False) -> QuestionOutcome:
     """What came of one question."""
     return next(each for each in evaluation.outcomes if each.key == (question.id, paraphrase))

@@ -13,7 +13,7 @@ from kb_pipeline.errors import QueryFailedError, ScenarioError
 from kb_pipeline.evaluation.diagnosis import told_of
 from kb_pipeline.evaluation.history import save
 from kb_pipeline.evaluation.records import Evaluation
-from kb_pipeline.network.base import Limits
+from kb_pipeline.network.base import QueryLimits
 from kb_pipeline.network.loading import load
 from kb_pipeline.network.local.store import LocalStore
 from kb_pipeline.network.scenario import ScenarioFolder
@@ -31,7 +31,7 @@ class WithoutTelemetry(LocalStore):
     def __init__(self, settings: Settings, scenario: ScenarioFolder) -> None:
         super().__init__(settings.home_path, scenario.scenario.name)
 
-    async def table(self, query: str, limits: Limits) -> tuple[pa.Table, bool]:
+    async def table(self, query: str, limits: QueryLimits) -> tuple[pa.Table, bool]:
         raise QueryFailedError("the disk is gone")
 
 
@@ -40,7 +40,7 @@ class Forgetful(WithoutTelemetry):
 
     has_failed = False
 
-    async def table(self, query: str, limits: Limits) -> tuple[pa.Table, bool]:
+    async def table(self, query: str, limits: QueryLimits) -> tuple[pa.Table, bool]:
         if not Forgetful.has_failed:
             Forgetful.has_failed = True
             raise QueryFailedError("the disk is slow")

@@ -15,7 +15,7 @@ from app.grounding.citations import CitationBook
 from app.grounding.references import used_numbers
 from app.library.retrieval import Retrieval
 from app.model.passages import format_result
-from app.network.base import TAKING_PART, InvestigationEvent
+from app.network.base import TAKING_PART, ReportedEvent
 from app.network.by_agents import AgentsInvestigator
 from app.network.grounded_report import NOT_CONFIRMED, UNKNOWN_ELEMENT
 from app.network.opening import open_investigator
@@ -73,8 +73,8 @@ class Desk:
         assert isinstance(found, AgentsInvestigator)
         return found
 
-    def investigate(self, model: ScriptedModel, alert: str = STORM, **settings: Any) -> list[InvestigationEvent]:
-        async def all_of_them() -> list[InvestigationEvent]:
+    def investigate(self, model: ScriptedModel, alert: str = STORM, **settings: Any) -> list[ReportedEvent]:
+        async def all_of_them() -> list[ReportedEvent]:
             investigator = self.investigator(model, **settings)
             try:
                 return [event async for event in investigator.investigate(alert)]
@@ -89,12 +89,12 @@ def desk(sample: tuple[Settings, ScenarioFolder], retrieval: Retrieval) -> Desk:
     return Desk(*sample, retrieval)
 
 
-def report(told: Sequence[InvestigationEvent]) -> str:
+def report(told: Sequence[ReportedEvent]) -> str:
     (message,) = [event for event in told if event.event == "message"]
     return str(message.data["text"])
 
 
-def steps(told: Sequence[InvestigationEvent]) -> list[dict[str, Any]]:
+def steps(told: Sequence[ReportedEvent]) -> list[dict[str, Any]]:
     return [dict(event.data) for event in told if event.event == "step_complete"]
 
 

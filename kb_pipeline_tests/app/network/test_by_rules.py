@@ -15,10 +15,10 @@ import pyarrow.csv as csv
 import pytest
 from markdown_it import MarkdownIt
 
-from app.network.base import InvestigationEvent
+from app.network.base import ReportedEvent
 from app.network.by_rules import RulesInvestigator
 from kb_pipeline.errors import QueryFailedError
-from kb_pipeline.network.base import Limits, NetworkStore, Rows
+from kb_pipeline.network.base import NetworkStore, QueryLimits, Rows
 from kb_pipeline.network.loading import load
 from kb_pipeline.network.local.store import LocalStore
 from kb_pipeline.network.scenario import ScenarioFolder
@@ -42,14 +42,14 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> LocalStore:
     return LocalStore(home, "telco")
 
 
-def events(store: NetworkStore, alert: str = STORM, scenario: Path = SAMPLE) -> list[InvestigationEvent]:
-    async def all_of_them() -> list[InvestigationEvent]:
+def events(store: NetworkStore, alert: str = STORM, scenario: Path = SAMPLE) -> list[ReportedEvent]:
+    async def all_of_them() -> list[ReportedEvent]:
         return [event async for event in RulesInvestigator(store, ScenarioFolder(scenario)).investigate(alert)]
 
     return asyncio.run(all_of_them())
 
 
-def report(told: list[InvestigationEvent]) -> str:
+def report(told: list[ReportedEvent]) -> str:
     (message,) = [event.data["text"] for event in told if event.event == "message"]
     return str(message)
 
@@ -57,10 +57,10 @@ def report(told: list[InvestigationEvent]) -> str:
 class WithoutTelemetry(LocalStore):
     """A store whose telemetry cannot be read."""
 
-    async def telemetry(self, query: str, limits: Limits) -> Rows:
+    async def telemetry(self, query: str, limits: QueryLimits) -> Rows:
         raise QueryFailedError("the telemetry does not answer")
 
-    async def table(self, query: str, limits: Limits) -> Any:
+    async def table(self, query: str, limits: QueryLimits) -> Any:
         return await self.telemetry(query, limits)
 
 
@@ -261,7 +261,7 @@ def test_a_ticket_of_another_shape_ends_no_step(store: LocalStore, tmp_path: Pat
 class WithABug(LocalStore):
     """A store that fails as nobody foresaw."""
 
-    async def table(self, query: str, limits: Limits) -> Any:
+    async def table(self, query: str, limits: QueryLimits) -> Any:
         raise ZeroDivisionError("secret detail")
 
 

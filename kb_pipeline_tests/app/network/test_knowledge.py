@@ -14,7 +14,7 @@ from app.grounding.citations import CitationBook
 from app.grounding.references import used_numbers
 from app.library.articles import Articles
 from app.library.retrieval import Retrieval
-from app.network.base import InvestigationEvent
+from app.network.base import ReportedEvent
 from app.network.by_rules import RulesInvestigator
 from app.network.knowledge import KnowledgeSearch
 from kb_pipeline.flow.workspace import Workspace
@@ -39,8 +39,8 @@ def retrieval(sample: tuple[Settings, ScenarioFolder]) -> Iterator[Retrieval]:
 
 def events(
     settings: Settings, scenario: ScenarioFolder, retrieval: Retrieval, who: Principal | None = None
-) -> list[InvestigationEvent]:
-    async def all_of_them() -> list[InvestigationEvent]:
+) -> list[ReportedEvent]:
+    async def all_of_them() -> list[ReportedEvent]:
         knowledge = KnowledgeSearch(retrieval, who or Principal(), "telco", CitationBook())
         investigator = RulesInvestigator(LocalStore(settings.home_path, "telco"), scenario, knowledge=knowledge)
         return [event async for event in investigator.investigate(STORM)]
@@ -48,7 +48,7 @@ def events(
     return asyncio.run(all_of_them())
 
 
-def message(told: Sequence[InvestigationEvent]) -> InvestigationEvent:
+def message(told: Sequence[ReportedEvent]) -> ReportedEvent:
     (found,) = [event for event in told if event.event == "message"]
     return found
 

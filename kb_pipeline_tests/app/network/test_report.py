@@ -7,7 +7,7 @@ import pytest
 
 from app.network.alerts import Alert
 from app.network.diagnosing import Diagnosis, Series, diagnose
-from app.network.report import Found, Quotation, write_report
+from app.network.report import Quotation, SideFindings, write_report
 from kb_pipeline.network.topology import Topology
 from kb_pipeline_tests.app.network.conftest import BEGAN, NOW, SYMPTOMS, cut
 
@@ -22,7 +22,7 @@ def found(
     )
 
 
-def lines(network: Topology, alerts: list[Alert], besides: Found | None = None, **seen: Series) -> list[str]:
+def lines(network: Topology, alerts: list[Alert], besides: SideFindings | None = None, **seen: Series) -> list[str]:
     return write_report(network, found(network, alerts, series=seen.get("series")), besides).splitlines()
 
 
@@ -86,12 +86,12 @@ def test_alerts_of_elements_that_nobody_knows_are_named(network: Topology) -> No
 
 
 def test_what_could_not_be_looked_at_is_said_at_the_end(network: Topology) -> None:
-    besides = Found(missing=("telemetry could not be read",))
+    besides = SideFindings(missing=("telemetry could not be read",))
     assert lines(network, cut(3), besides)[-1] == "- telemetry could not be read"
 
 
 def test_an_element_that_there_is_not_is_named_at_the_top_with_the_nearest(network: Topology) -> None:
-    said = lines(network, cut(3), Found(unknown=("Link-3", "pr0d-db")))
+    said = lines(network, cut(3), SideFindings(unknown=("Link-3", "pr0d-db")))
     assert said[3].startswith("The network does not have Link-3 (nearest: link")
     assert said[3].endswith("), pr0d-db, which the alert names.")
 
@@ -103,7 +103,7 @@ def test_a_way_of_the_failure_is_not_told_again_as_a_part_of_another(network: To
 
 def test_a_file_of_the_scenario_is_quoted_without_its_links_and_images(network: Topology) -> None:
     told = Quotation("Cut <b>", "1. Call ![x](https://evil.example/x.png)\n2. Wait", "cut.md")
-    said = lines(network, cut(3), Found(procedures=(told,)))
+    said = lines(network, cut(3), SideFindings(procedures=(told,)))
     at = said.index("## What to do now")
     title, _, first, second = said[at + 2 : at + 6]
     assert title == r"**Cut \<b\>** (file cut.md)"

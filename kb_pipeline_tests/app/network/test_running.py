@@ -13,12 +13,12 @@ from app.callers.principal import Principal
 from app.errors import StoreUnavailableError
 from app.library.articles import Articles
 from app.network import running
-from app.network.base import InvestigationEvent, Investigator
+from app.network.base import Investigator, ReportedEvent
 from app.network.records import InvestigationRecords, new_id
-from app.network.running import InvestigationNotFoundError, Investigations, Run, TooManyRunsError
+from app.network.running import InvestigationNotFoundError, Investigations, OpenInvestigation, TooManyRunsError
 from app.network.served import NetworkNotFoundError, ServedNetwork
 from app.schema.network import Findings, FoundCause
-from app.schema.network import InvestigationEvent as Told
+from app.schema.network import ReportedEvent as Told
 from kb_pipeline.errors import QueryFailedError, StorageError
 from kb_pipeline.flow.access import Access
 from kb_pipeline.settings import Settings
@@ -28,31 +28,31 @@ from kb_pipeline_tests.app.network.streams import check_stream
 ANN, BOB = Principal.of("ann"), Principal.of("bob")
 SAMPLES = str(Path(__file__).parents[3] / "samples" / "scenarios")
 FOUND = Findings(causes=(FoundCause(id="L1", type="Link", name="", probability=0.9, certainty="very likely"),))
-Script = Callable[[asyncio.Event], AsyncGenerator[InvestigationEvent, None]]
+Script = Callable[[asyncio.Event], AsyncGenerator[ReportedEvent, None]]
 
 
-def event(name: Any, **data: Any) -> InvestigationEvent:
-    return InvestigationEvent(name, data)
+def event(name: Any, **data: Any) -> ReportedEvent:
+    return ReportedEvent(name, data)
 
 
-def started(step: int) -> InvestigationEvent:
+def started(step: int) -> ReportedEvent:
     return event("step_start", step=step, agent="TelemetryAgent")
 
 
-def completed(step: int) -> InvestigationEvent:
+def completed(step: int) -> ReportedEvent:
     return event("step_complete", step=step, agent="TelemetryAgent", duration=0.1, query="q", response="r")
 
 
-async def finds(_: asyncio.Event) -> AsyncGenerator[InvestigationEvent, None]:
+async def finds(_: asyncio.Event) -> AsyncGenerator[ReportedEvent, None]:
     yield event("run_start", run_id="", alert="", timestamp="")
     yield event("step_thinking", agent="TelemetryAgent", status="reading")
     yield started(1)
     yield completed(1)
-    yield InvestigationEvent("message", {"text": "# Report"}, FOUND)
+    yield ReportedEvent("message", {"text": "# Report"}, FOUND)
     yield event("run_complete", steps=1, tokens=0, time=0.1)
 
 
-async def waits(going_on: asyncio.Event) -> AsyncGenerator[InvestigationEvent, None]:
+async def waits(going_on: asyncio.Event) -> AsyncGenerator[ReportedEvent, None]:
     yield started(1)
     await going_on.wait()
     yield completed(1)
@@ -60,28 +60,28 @@ async def waits(going_on: asyncio.Event) -> AsyncGenerator[InvestigationEvent, N
     yield event("run_complete", steps=1, tokens=0, time=0.1)
 
 
-async def quotes_nothing(_: asyncio.Event) -> AsyncGenerator[InvestigationEvent, None]:
+async def quotes_nothing(_: asyncio.Event) -> AsyncGenerator[ReportedEvent, None]:
     yield started(1)
     yield completed(1)
     raise QueryFailedError("the graph does not answer")
 
 
-async def breaks(_: asyncio.Event) -> AsyncGenerator[InvestigationEvent, None]:
+async def breaks(_: asyncio.Event) -> AsyncGenerator[ReportedEvent, None]:
     yield started(1)
     raise ZeroDivisionError
 
 
-async def cannot(_: asyncio.Event) -> AsyncGenerator[InvestigationEvent, None]:
+async def cannot(_: asyncio.Event) -> AsyncGenerator[ReportedEvent, None]:
     yield started(1)
     raise QueryFailedError("the graph does not answer at /srv/secret/place")
 
 
-async def breaks_after_its_report(_: asyncio.Event) -> AsyncGenerator[InvestigationEvent, None]:
+async def breaks_after_its_report(_: asyncio.Event) -> AsyncGenerator[ReportedEvent, None]:
     yield event("message", text="# Report")
     raise ZeroDivisionError
 
 
-async def stops_short(_: asyncio.Event) -> AsyncGenerator[InvestigationEvent, None]:
+async def stops_short(_: asyncio.Event) -> AsyncGenerator[ReportedEvent, None]:
     yield started(1)
     yield started(2)
     yield completed(2)
@@ -98,7 +98,7 @@ class Scripted(Investigator):
     def rests_on(self) -> set[str]:
         return self.read
 
-    async def investigate(self, alert: str, run_id: str = "") -> AsyncGenerator[InvestigationEvent, None]:
+    async def investigate(self, alert: str, run_id: str = "") -> AsyncGenerator[ReportedEvent, None]:
         async for each in self.script(self.going_on):
             yield each
 
@@ -121,7 +121,7 @@ class World:
     def restrict(self, article_id: str) -> None:
         self.articles.access.record(article_id, Access(readers=("hr",)), pending=True)
 
-    async def whole(self, run: Run) -> list[Told]:
+    async def whole(self, run: OpenInvestigation) -> list[Told]:
         """All events of a run, as a reader gets them that stays to the end."""
         events: list[Told] = []
         while not run.is_over or len(events) < len(run.events):
@@ -414,7 +414,7 @@ def test_one_that_was_kept_before_that_was_noted_may_rest_on_any_article(tmp_pat
 
 
 def test_when_the_service_ends_its_runs_end_as_well(tmp_path: Path) -> None:
-    runs: list[Run] = []
+    runs: list[OpenInvestigation] = []
 
     async def work(world: World) -> None:
         runs.append(await world.runs.start("x", ANN))

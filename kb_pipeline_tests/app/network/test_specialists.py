@@ -12,9 +12,9 @@ from app.grounding.citations import CitationBook
 from app.library.retrieval import Retrieval
 from app.network import prompts
 from app.network.by_rules import Case
-from app.network.specialists import CONSULTATION, Consultation, DataTools, Equipment
+from app.network.specialists import CONSULTATION, Consultation, DataTools, SpecialistTools
 from kb_pipeline.flow.workspace import Workspace
-from kb_pipeline.network.base import Limits
+from kb_pipeline.network.base import QueryLimits
 from kb_pipeline.network.loading import load
 from kb_pipeline.network.local.store import LocalStore
 from kb_pipeline.network.scenario import ScenarioFolder
@@ -30,10 +30,10 @@ def tools(settings: Settings, tmp_path: Path) -> Iterator[DataTools]:
     load(ScenarioFolder(SAMPLE), tmp_path)
     store, retrieval = LocalStore(tmp_path, "telco"), Retrieval(Workspace(settings))
     yield DataTools(
-        Equipment(
+        SpecialistTools(
             store=store,
             scenario=ScenarioFolder(SAMPLE),
-            limits=Limits(),
+            limits=QueryLimits(),
             retrieval=retrieval,
             who=Principal("local"),
             book=CitationBook(),

@@ -7,7 +7,7 @@ from pathlib import Path
 import pyarrow as pa
 
 from kb_pipeline.errors import QueryFailedError
-from kb_pipeline.network.base import Limits, Rows, Subgraph, TopologyQuery
+from kb_pipeline.network.base import QueryLimits, Rows, Subgraph, TopologyQuery
 from kb_pipeline.network.loading import load
 from kb_pipeline.network.local.store import LocalStore
 from kb_pipeline.network.scenario import ScenarioFolder
@@ -45,11 +45,11 @@ class HeldStore(LocalStore):
     def __init__(self, settings: Settings, scenario: ScenarioFolder) -> None:
         super().__init__(settings.home_path, scenario.scenario.name)
 
-    async def telemetry(self, query: str, limits: Limits) -> Rows:
+    async def telemetry(self, query: str, limits: QueryLimits) -> Rows:
         await self._be_heard()
         return await super().telemetry(query, limits)
 
-    async def table(self, query: str, limits: Limits) -> tuple[pa.Table, bool]:
+    async def table(self, query: str, limits: QueryLimits) -> tuple[pa.Table, bool]:
         await self._be_heard()
         return await super().table(query, limits)
 

@@ -26,7 +26,7 @@ from app.schema.quality import (
 )
 from app.settings import AppSettings
 from kb_pipeline.evaluation.gaps import KnowledgeGaps, save_gaps
-from kb_pipeline.evaluation.use import AnswerUse, Tally
+from kb_pipeline.evaluation.use import AnswerUse, UseTally
 from kb_pipeline.settings import Settings
 from kb_pipeline_tests.app.page.conftest import ask_at, html
 from kb_pipeline_tests.app.page.test_shown import EVIL
@@ -140,7 +140,7 @@ def question(**changed: Any) -> EvaluatedQuestion:
 
 def test_how_answers_were_used_is_shown_with_and_without_runs(look: Look, own: Settings) -> None:
     assert "How answers were used" not in html(look())
-    use = AnswerUse(answers=3, refused=1, sources=Tally(times=4, well=2))
+    use = AnswerUse(answers=3, refused=1, sources=UseTally(times=4, well=2))
     save_gaps(own, KnowledgeGaps(made_at="2026-11-27T05:30:00+00:00", use=use))
     shown = re.sub(r"<[^>]+>", " ", html(look()))
     assert re.search(r"Answers that answer\s+2\s+3", shown)

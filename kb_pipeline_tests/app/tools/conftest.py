@@ -9,7 +9,7 @@ import pytest
 from app.callers.principal import Principal
 from app.library.retrieval import Retrieval
 from app.tools import AnyTool, open_tools
-from app.tools.base import Equipment
+from app.tools.base import ToolServices
 from kb_pipeline.flow.workspace import Workspace
 from kb_pipeline.settings import Settings
 from kb_pipeline_tests.app.tools.library import library, publish
@@ -32,7 +32,7 @@ def finding(many: Settings) -> Iterator[Retrieval]:
 
 @pytest.fixture
 def tools(finding: Retrieval) -> dict[str, AnyTool]:
-    return dict(open_tools(Equipment(finding)))
+    return dict(open_tools(ToolServices(finding)))
 
 
 @pytest.fixture

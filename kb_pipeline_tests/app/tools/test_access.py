@@ -6,8 +6,7 @@ from typing import Any
 
 import pytest
 
-from app.answering.base import Asked as AskedBack
-from app.answering.base import Question
+from app.answering.base import AskedBack, Question
 from app.callers.principal import Principal
 from app.library.retrieval import Retrieval
 from app.settings import AppSettings

@@ -10,7 +10,7 @@ import pytest
 from app.callers.principal import Principal
 from app.library.retrieval import Retrieval
 from app.tools import open_tools
-from app.tools.base import Equipment
+from app.tools.base import ToolServices
 from kb_pipeline.flow.workspace import Workspace
 from kb_pipeline.models import open_embedder
 from kb_pipeline.settings import Settings
@@ -59,7 +59,7 @@ def call(
 ) -> Iterator[Call]:
     """Calls a tool: with a key that may read definitions, and with one that may only search."""
     retrieval = Retrieval(Workspace(told(checked_url, tmp_path, **request.param)))
-    tools = open_tools(Equipment(retrieval))
+    tools = open_tools(ToolServices(retrieval))
 
     def called(name: str, who: Principal | None = None, /, **arguments: Any) -> dict[str, Any]:
         return asyncio.run(tools[name].execute(user_context=who, **arguments))

@@ -10,7 +10,7 @@ import pytest
 from app.callers.principal import Principal
 from app.library.retrieval import Retrieval
 from app.tools import AnyTool, open_tools
-from app.tools.base import Equipment
+from app.tools.base import ToolServices
 from app.tools.semantic_search import SemanticSearchTool
 from kb_pipeline.errors import IndexMissingError, SearchError, TransientError
 from kb_pipeline.flow.workspace import Workspace
@@ -106,7 +106,7 @@ class _Failing(Retrieval):
 
 
 def _called(retrieval: Retrieval, seconds: float = 30.0) -> dict[str, Any]:
-    tool = SemanticSearchTool(Equipment(retrieval))
+    tool = SemanticSearchTool(ToolServices(retrieval))
     tool.seconds = seconds
     return asyncio.run(tool.execute(query="budget"))
 
@@ -160,7 +160,7 @@ def test_every_call_is_one_line_of_the_log(
     finding: Retrieval, caplog: pytest.LogCaptureFixture, *, record: bool
 ) -> None:
     caplog.set_level(logging.INFO, logger="app.tools.base")
-    tool = open_tools(Equipment(finding, record_content=record))["rag_semantic_search"]
+    tool = open_tools(ToolServices(finding, record_content=record))["rag_semantic_search"]
     asyncio.run(tool.execute(user_context=Principal.of("ann"), query="budget", filters={"department": "finance"}))
     (line,) = (each.getMessage() for each in caplog.records if each.name == "app.tools.base")
     told = json.loads(line.removeprefix("tool call "))

@@ -12,7 +12,7 @@ from app.network.queries import NetworkQueries
 from app.network.served import ServedNetwork
 from app.network.tools import network_tools
 from app.tools import AnyTool
-from app.tools.base import Equipment
+from app.tools.base import ToolServices
 from kb_pipeline_tests.app.api.networks import with_network
 from kb_pipeline_tests.app.tools.conftest import Call
 
@@ -21,7 +21,7 @@ from kb_pipeline_tests.app.tools.conftest import Call
 def tools(finding: Retrieval, tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, AnyTool]]:
     served = ServedNetwork(with_network(tmp_path_factory.mktemp("network"), network="mock"))
     network = asyncio.run(served.open(Principal()))
-    yield dict(network_tools(Equipment(finding), NetworkQueries(served), network))
+    yield dict(network_tools(ToolServices(finding), NetworkQueries(served), network))
     asyncio.run(network.store.close())
 
 

@@ -7,7 +7,7 @@ import pytest
 from app.callers.principal import Principal
 from app.library.retrieval import Retrieval
 from app.tools import open_tools
-from app.tools.base import Arguments, Equipment, Outcome, Tool
+from app.tools.base import Arguments, Tool, ToolResult, ToolServices
 from kb_pipeline.errors import SettingsError
 
 HERE = "kb_pipeline_tests.app.tools.test_plugins"
@@ -22,8 +22,8 @@ class Greet(Tool[Nothing]):
     description = "Greet whoever asks."
     arguments = Nothing
 
-    async def run(self, arguments: Nothing, who: Principal) -> Outcome:
-        return Outcome({"greeting": f"Hello {who.user_id}"}, 1)
+    async def run(self, arguments: Nothing, who: Principal) -> ToolResult:
+        return ToolResult({"greeting": f"Hello {who.user_id}"}, 1)
 
 
 class Impostor(Greet):
@@ -35,7 +35,7 @@ class Misnamed(Greet):
 
 
 def test_a_tool_of_ones_own_is_called_like_ours(finding: Retrieval) -> None:
-    tool = open_tools(Equipment(finding), [f"{HERE}:Greet"])["greet"]
+    tool = open_tools(ToolServices(finding), [f"{HERE}:Greet"])["greet"]
     assert asyncio.run(tool.execute(user_context=Principal("ann"))) == {"success": True, "greeting": "Hello ann"}
     assert asyncio.run(tool.execute(loud=True))["type"] == "InvalidArgument"
 
@@ -52,4 +52,4 @@ def test_a_tool_of_ones_own_is_called_like_ours(finding: Retrieval) -> None:
 )
 def test_one_that_cannot_be_used_is_named(finding: Retrieval, name: str, said: str) -> None:
     with pytest.raises(SettingsError, match=f"KB_TOOLS .*{said}"):
-        open_tools(Equipment(finding), [name])
+        open_tools(ToolServices(finding), [name])

@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Iterable, Mapping
 
-from kb_pipeline.flow.watch import Attempt, Batch, Memory, Plan, Status, plan_changes
+from kb_pipeline.flow.watch import Attempt, Batch, Memory, Status, WatchPlan, plan_changes
 from kb_pipeline.settings import Settings
 from kb_pipeline.store.staging import StagingScan
 
@@ -45,7 +45,7 @@ class World:
     def stage(self, *names: str, signature: str = "v1") -> None:
         self.staged |= dict.fromkeys(names, signature)
 
-    def look(self, *, launch: bool = True) -> Plan:
+    def look(self, *, launch: bool = True) -> WatchPlan:
         """One tick; the memory is what is left of it in the file."""
         scan = StagingScan(dict(self.staged), dict(self.newest), dict(self.refused), frozenset(self.beside))
         plan = plan_changes(scan, self.memory, self, generation=self.generation, now=self.now, settings=self.settings)
@@ -54,7 +54,7 @@ class World:
             self.launch(plan)
         return plan
 
-    def launch(self, plan: Plan) -> None:
+    def launch(self, plan: WatchPlan) -> None:
         for batch in plan.batches:
             if batch.id not in self.runs:  # a run key starts one run
                 self.runs[batch.id], self.batches[batch.id] = "active", batch
@@ -79,6 +79,6 @@ class World:
                 self.finish(batch)
 
 
-def requested(plan: Plan, kind: str = "ingest") -> set[str]:
+def requested(plan: WatchPlan, kind: str = "ingest") -> set[str]:
     """Articles that the plan asks a run for."""
     return {name for batch in plan.batches if batch.kind == kind for name in batch.signatures}

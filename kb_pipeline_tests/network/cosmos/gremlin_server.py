@@ -17,7 +17,7 @@ from typing import Any
 
 from aiohttp import WSMsgType, web
 
-from kb_pipeline.network.cosmos.gremlin_gate import Argument, Call, Chain, Text, Word, parse
+from kb_pipeline.network.cosmos.gremlin_gate import Argument, Call, Chain, PlainWord, QuotedText, parse
 
 KEY = "dGhlIGtleSBvZiBhIGdyYXBo"
 USER = "/dbs/networkgraph/colls/topology"
@@ -171,9 +171,9 @@ class GremlinServer:
 
     @staticmethod
     def _value(argument: Argument, given: dict[str, Any]) -> Any:
-        if isinstance(argument, Text):
+        if isinstance(argument, QuotedText):
             return given[argument.value[1:]] if argument.value.startswith("@") else argument.value
-        if isinstance(argument, Word):
+        if isinstance(argument, PlainWord):
             return int(argument.value) if argument.value.isdigit() else argument.value
         return argument
 
@@ -202,7 +202,7 @@ def _holds(value: Any, wanted: Any) -> bool:
     if isinstance(wanted, Chain):
         (call,) = wanted.calls
         assert call.name == "within"
-        return value in [each.value for each in call.arguments if isinstance(each, Text)]
+        return value in [each.value for each in call.arguments if isinstance(each, QuotedText)]
     return bool(value == wanted)
 
 

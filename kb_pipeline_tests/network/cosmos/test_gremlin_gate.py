@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kb_pipeline.errors import QueryError, QueryRefusedError
-from kb_pipeline.network.base import Limits
+from kb_pipeline.network.base import QueryLimits
 from kb_pipeline.network.cosmos.gremlin_gate import MOST_STEPS, STEPS, Scope, checked, parse
 from kb_pipeline.network.cosmos.store import CosmosStore
 from kb_pipeline_tests.app.cosmos_server import CosmosServer
@@ -143,10 +143,10 @@ def asked(
 @pytest.mark.parametrize("text", HOSTILE)
 def test_a_hostile_query_is_refused_and_never_sent(asked: Asked, text: str) -> None:
     store, server = asked
-    asyncio.run(store.graph("g.V().count()", Limits()))
+    asyncio.run(store.graph("g.V().count()", QueryLimits()))
     before = len(server.queries)
     with pytest.raises(QueryError):
-        asyncio.run(store.graph(text, Limits()))
+        asyncio.run(store.graph(text, QueryLimits()))
     assert not [query for query in server.queries[before:] if "kb_state" not in query]
 
 

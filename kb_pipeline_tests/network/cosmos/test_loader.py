@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from kb_pipeline.errors import ScenarioError
-from kb_pipeline.network.base import Limits, TopologyQuery
+from kb_pipeline.network.base import QueryLimits, TopologyQuery
 from kb_pipeline.network.cosmos.loader import CosmosLoader
 from kb_pipeline.network.cosmos.sql import TelemetryService
 from kb_pipeline.network.cosmos.store import CosmosStore
@@ -97,7 +97,7 @@ def test_a_changed_scenario_is_seen_whole_and_the_version_before_the_last_is_rem
         append(folder, "network/services.csv", f"VPN-NEW-{number},New,AU,,VPN,New,0")
         load_into(settings, folder, tmp_path)
         assert len(done(store.topology(TopologyQuery())).nodes) == 51 + number
-        assert done(store.graph("g.V().count()", Limits())).rows == [{"value": 51 + number}]
+        assert done(store.graph("g.V().count()", QueryLimits())).rows == [{"value": 51 + number}]
     done(store.close())
     versions = {element.properties["partitionKey"] for element in server.vertices.values()}
     assert len(versions) == 3  # this and the last one, and what names them
@@ -135,8 +135,8 @@ def test_two_scenarios_of_one_account_do_not_see_each_other(
     counts = []
     for each in (other, SAMPLE.folder):
         store = CosmosStore(settings, ScenarioFolder(each))
-        counts.append(done(store.graph("g.V().count()", Limits())).rows[0]["value"])
-        assert done(store.telemetry("SELECT count(*) AS n FROM alerts", Limits())).rows == [{"n": 51}]
+        counts.append(done(store.graph("g.V().count()", QueryLimits())).rows[0]["value"])
+        assert done(store.telemetry("SELECT count(*) AS n FROM alerts", QueryLimits())).rows == [{"n": 51}]
         done(store.close())
     assert counts == [51, 50]
 
@@ -203,13 +203,13 @@ def test_a_load_that_is_killed_anywhere_is_never_seen_and_a_repeat_ends_the_same
             assert process.wait(60) == -signal.SIGKILL, process.stderr and process.stderr.read().decode()
             server.on_query = lambda query: None
         vertices = len(done(store.topology(TopologyQuery())).nodes)
-        alerts = done(store.telemetry("SELECT count(*) AS n FROM alerts", Limits())).rows[0]["n"]
+        alerts = done(store.telemetry("SELECT count(*) AS n FROM alerts", QueryLimits())).rows[0]["n"]
         assert (vertices, alerts) in ((50, 51), (51, 52)), f"after kill {number} at request {kill_at}"
         if vertices == 51:  # it was killed after it had given readers the new version
             break
     load_into(settings, folder, tmp_path)
     assert len(done(store.topology(TopologyQuery())).nodes) == 51
-    assert done(store.telemetry("SELECT count(*) AS n FROM alerts", Limits())).rows == [{"n": 52}]
+    assert done(store.telemetry("SELECT count(*) AS n FROM alerts", QueryLimits())).rows == [{"n": 52}]
     done(store.close())
     killed = set(server.vertices), set(server.edges), rows_of(settings, "alerts"), rows_of(settings, "link_metrics")
     with running_gremlin_server() as fresh:

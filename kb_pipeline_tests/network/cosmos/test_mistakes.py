@@ -5,7 +5,7 @@ import re
 import pytest
 
 from kb_pipeline.errors import QueryError
-from kb_pipeline.network.base import Limits, Rows
+from kb_pipeline.network.base import QueryLimits, Rows
 from kb_pipeline.network.cosmos.gremlin_gate import parse
 from kb_pipeline.network.cosmos.store import CosmosStore
 from kb_pipeline_tests.contracts.network_store_contract import done
@@ -49,7 +49,7 @@ def store(cosmos_store: CosmosStore) -> CosmosStore:
 
 
 def ask(store: CosmosStore, query: str) -> Rows:
-    return done(store.graph(query, Limits()) if query.startswith("g.") else store.telemetry(query, Limits()))
+    return done(store.graph(query, QueryLimits()) if query.startswith("g.") else store.telemetry(query, QueryLimits()))
 
 
 def corrected(query: str, error: str) -> str:
@@ -109,7 +109,7 @@ def test_other_mistakes_in_sql_are_told_with_what_is_right(store: CosmosStore, q
 @pytest.mark.parametrize("query", ["SELECT * FROM vertices", "match (n) return n", "WITH a AS (SELECT 1) SELECT 2"])
 def test_another_language_is_told_with_an_example_of_gremlin(store: CosmosStore, query: str) -> None:
     with pytest.raises(QueryError, match=r"the graph answers Gremlin.* as in g\.V\("):
-        done(store.graph(query, Limits()))
+        done(store.graph(query, QueryLimits()))
 
 
 def test_names_that_a_query_gives_itself_are_known(store: CosmosStore) -> None:

@@ -14,7 +14,7 @@ from kb_pipeline.errors import (
     SettingsError,
     TransientError,
 )
-from kb_pipeline.network.base import Limits
+from kb_pipeline.network.base import QueryLimits
 from kb_pipeline.network.cosmos.gremlin import GremlinService
 from kb_pipeline.network.cosmos.store import CosmosStore
 from kb_pipeline.settings import Settings
@@ -182,9 +182,9 @@ def test_readers_keep_their_version_while_the_graph_is_busy(
     store = CosmosStore(settings, SAMPLE)
     monkeypatch.setattr(cosmosdb, "_LOOK_AGAIN_SECONDS", 0.0)
     query = "SELECT count(*) AS n FROM alerts"
-    assert done(store.telemetry(query, Limits())).rows == [{"n": 51}]
+    assert done(store.telemetry(query, QueryLimits())).rows == [{"n": 51}]
     server.troubles += [busy()] * 4
-    assert done(store.telemetry(query, Limits())).rows == [{"n": 51}]
+    assert done(store.telemetry(query, QueryLimits())).rows == [{"n": 51}]
     assert not server.troubles
     done(store.close())
 

@@ -14,11 +14,11 @@ import psutil
 import pytest
 
 from kb_pipeline.errors import QueryError, QueryFailedError, QueryRefusedError
-from kb_pipeline.network.base import Limits
+from kb_pipeline.network.base import QueryLimits
 from kb_pipeline.network.loading import load
 from kb_pipeline.network.local.functions import FUNCTIONS
 from kb_pipeline.network.local.gate import check_query
-from kb_pipeline.network.local.query_processes import Asked
+from kb_pipeline.network.local.query_processes import PendingQuery
 from kb_pipeline.network.local.store import LocalStore
 from kb_pipeline.network.scenario import ScenarioFolder
 from kb_pipeline_tests.measuring import peak_of_children
@@ -27,7 +27,7 @@ from kb_pipeline_tests.network.hostile_queries import EXHAUSTING, FORBIDDEN, IN_
 
 pytestmark = pytest.mark.slow("lets queries run against their limits")
 
-LIMITS = Limits(seconds=1)
+LIMITS = QueryLimits(seconds=1)
 
 
 @pytest.fixture(scope="module")
@@ -181,7 +181,7 @@ def test_more_queries_than_are_kept_ready_are_answered_at_once(store: LocalStore
 def test_a_query_that_is_given_up_ends_its_process_and_is_not_begun_again(store: LocalStore) -> None:
     async def given_up() -> None:
         slow = "SELECT count(*) FROM link_metrics a, link_metrics b, link_metrics c WHERE a.latency_ms < b.latency_ms"
-        query = asyncio.create_task(store.telemetry(slow, Limits(seconds=60)))
+        query = asyncio.create_task(store.telemetry(slow, QueryLimits(seconds=60)))
         await asyncio.sleep(0.5)
         query.cancel()
         with pytest.raises(asyncio.CancelledError):
@@ -190,7 +190,7 @@ def test_a_query_that_is_given_up_ends_its_process_and_is_not_begun_again(store:
     began = time.perf_counter()
     asyncio.run(given_up())
     assert store._waiting.submit(time.perf_counter).result() - began < 30  # not the minute that it might have had
-    asked = Asked()
+    asked = PendingQuery()
     asked.give_up()
     with pytest.raises(QueryFailedError, match="nobody waits"):
         store.query("SELECT 1 AS n", LIMITS, asked)
@@ -203,7 +203,7 @@ def test_queries_under_way_end_when_the_store_is_closed(tmp_path: Path) -> None:
     slow = "SELECT count(*) FROM link_metrics a, link_metrics b, link_metrics c WHERE a.latency_ms < b.latency_ms"
     assert store.query("SELECT 1 AS n", LIMITS).rows == [{"n": 1}]
     with ThreadPoolExecutor(6) as pool:
-        asked = [pool.submit(store.query, slow, Limits(seconds=60)) for _ in range(6)]
+        asked = [pool.submit(store.query, slow, QueryLimits(seconds=60)) for _ in range(6)]
         time.sleep(0.5)
         began = time.perf_counter()
         asyncio.run(store.close())
@@ -272,11 +272,11 @@ def test_a_mistake_is_answered_with_the_right_name(store: LocalStore, wrong: str
 
 
 def test_rows_and_bytes_are_limited_and_the_rest_is_told(store: LocalStore) -> None:
-    exact = store.query("SELECT * FROM vertices", Limits(rows=50))
+    exact = store.query("SELECT * FROM vertices", QueryLimits(rows=50))
     assert (len(exact.rows), exact.truncated) == (50, False)
-    fewer = store.query("SELECT * FROM vertices", Limits(rows=49))
+    fewer = store.query("SELECT * FROM vertices", QueryLimits(rows=49))
     assert (len(fewer.rows), fewer.truncated) == (49, True)
-    small = store.query("SELECT * FROM link_metrics", Limits(bytes=2000))
+    small = store.query("SELECT * FROM link_metrics", QueryLimits(bytes=2000))
     assert small.truncated and 0 < len(small.rows) < 30
 
 
@@ -289,5 +289,5 @@ def test_a_query_that_runs_too_long_is_ended_and_says_what_to_ask(store: LocalSt
     with pytest.raises(QueryFailedError, match=r"longer than 0\.5 seconds; ask for"):
         store.query(
             "SELECT count(*) FROM link_metrics a, link_metrics b, link_metrics c WHERE a.latency_ms < b.latency_ms",
-            Limits(seconds=0.5),
+            QueryLimits(seconds=0.5),
         )

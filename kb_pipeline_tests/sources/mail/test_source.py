@@ -3,7 +3,7 @@
 import pytest
 
 from kb_pipeline.errors import EmptyArticleError, UnreadableArticleError
-from kb_pipeline.sources import Equipment, SourceDocument
+from kb_pipeline.sources import SourceDocument, SourceTools
 from kb_pipeline.sources.mail.source import MailSource
 from kb_pipeline_tests.pictures import screenshot
 from kb_pipeline_tests.sources.letters import File, mail
@@ -15,7 +15,7 @@ PNG = screenshot("A")
 
 
 def read(data: bytes, *, masked: bool = False) -> SourceDocument:
-    return MailSource(Equipment(mask_addresses=masked)).read("guide", "guide.eml", data)
+    return MailSource(SourceTools(mask_addresses=masked)).read("guide", "guide.eml", data)
 
 
 def test_a_mail_has_its_subject_date_people_and_text() -> None:

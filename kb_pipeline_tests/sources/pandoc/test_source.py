@@ -3,7 +3,7 @@
 import pytest
 
 from kb_pipeline.errors import EmptyArticleError, UnreadableArticleError
-from kb_pipeline.sources import DocumentLimits, Equipment, SourceDocument, source_of
+from kb_pipeline.sources import DocumentLimits, SourceDocument, SourceTools, source_of
 from kb_pipeline.sources.pandoc.page_sources import OrgSource, RstSource
 from kb_pipeline_tests.sources.reading import markdown_of
 
@@ -140,7 +140,7 @@ SLOW = [
 @pytest.mark.slow("waits for a limit")
 @pytest.mark.parametrize(("kind", "data"), SLOW)
 def test_what_never_ends_is_ended(kind: str, data: bytes) -> None:
-    source = source_of(kind).equipped(Equipment(DocumentLimits(seconds=2)))
+    source = source_of(kind).equipped(SourceTools(DocumentLimits(seconds=2)))
     with pytest.raises(
         UnreadableArticleError, match=f"guide: guide.{kind} took longer than 2 s; raise KB_DOCUMENT_SECONDS"
     ):
@@ -149,7 +149,7 @@ def test_what_never_ends_is_ended(kind: str, data: bytes) -> None:
 
 @pytest.mark.slow("fills a limit")
 def test_what_needs_too_much_memory_is_ended() -> None:
-    source = source_of("rst").equipped(Equipment(DocumentLimits(memory_mb=50)))
+    source = source_of("rst").equipped(SourceTools(DocumentLimits(memory_mb=50)))
     with pytest.raises(UnreadableArticleError, match=r"guide\.rst needed more than 50 MB of memory"):
         source.read("guide", "guide.rst", b"Word *a* word.\n" * 100_000)
 

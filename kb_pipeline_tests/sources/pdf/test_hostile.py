@@ -8,7 +8,7 @@ import pytest
 from pypdf.constants import PageLabelStyle
 
 from kb_pipeline.errors import EmptyArticleError, UnreadableArticleError
-from kb_pipeline.sources import DocumentLimits, Equipment, SourceDocument, source_of
+from kb_pipeline.sources import DocumentLimits, SourceDocument, SourceTools, source_of
 from kb_pipeline_tests.sources.pdfs import Sheet, Text, changed, file_of, pdf, reading, text_pdf, written
 
 SAID = "The pump is switched on with the green key on its left side."
@@ -18,7 +18,7 @@ GOOD = text_pdf((SAID,))
 
 
 def read(data: bytes, limits: DocumentLimits | None = None) -> SourceDocument:
-    equipment = Equipment(limits=limits or DocumentLimits())
+    equipment = SourceTools(limits=limits or DocumentLimits())
     return source_of("pdf").equipped(equipment).read("pumps", "manual.pdf", data)
 
 

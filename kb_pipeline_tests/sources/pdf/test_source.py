@@ -8,7 +8,7 @@ import pytest
 from PIL import Image, ImageDraw
 
 from kb_pipeline.errors import EmptyArticleError, UnreadableArticleError
-from kb_pipeline.sources import DocumentLimits, Equipment, SourceDocument, source_of
+from kb_pipeline.sources import DocumentLimits, SourceDocument, SourceTools, source_of
 from kb_pipeline.steps.describe import OcrLine
 from kb_pipeline_tests.sources.pdfs import (
     Shape,
@@ -33,7 +33,7 @@ PROSE = ("The pump is switched on with the green key on its left side.", "It nee
 
 
 def read(data: bytes, **given: object) -> SourceDocument:
-    equipment = Equipment(**given)  # type: ignore[arg-type]
+    equipment = SourceTools(**given)  # type: ignore[arg-type]
     return source_of("pdf").equipped(equipment).read("pumps", "manual.pdf", data)
 
 

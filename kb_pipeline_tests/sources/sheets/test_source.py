@@ -12,7 +12,7 @@ import pytest
 
 from kb_pipeline.errors import EmptyArticleError, UnreadableArticleError
 from kb_pipeline.records import ConvertedArticle
-from kb_pipeline.sources import DocumentLimits, Equipment, SourceDocument
+from kb_pipeline.sources import DocumentLimits, SourceDocument, SourceTools
 from kb_pipeline.sources.sheets.source import SpreadsheetSource
 from kb_pipeline.steps.checks import Control, check_conversion
 from kb_pipeline.steps.html import convert_document
@@ -367,7 +367,7 @@ def test_a_file_without_a_value_is_empty() -> None:
 
 
 def test_more_pages_than_allowed_are_refused() -> None:
-    source = SOURCE.equipped(Equipment(DocumentLimits(most_pages=1)))
+    source = SOURCE.equipped(SourceTools(DocumentLimits(most_pages=1)))
     with pytest.raises(UnreadableArticleError, match="more than 1 pages of 500 rows; split it, or raise"):
         source.read("prices", "a.csv", b"a,b\n" * 501)
 

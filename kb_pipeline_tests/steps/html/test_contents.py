@@ -2,7 +2,7 @@
 
 import pytest
 
-from kb_pipeline.steps.html.contents import Contents
+from kb_pipeline.steps.html.contents import PageContents
 from kb_pipeline.steps.html.dom import parse, text_of
 from kb_pipeline_tests.growth import grows_in_proportion
 from kb_pipeline_tests.steps.html.pages import markdown
@@ -18,7 +18,7 @@ PAGES = [
 def test_they_are_what_reading_an_element_again_finds(page: str) -> None:
     tree = parse(page)
     assert tree is not None
-    contents = Contents(tree)
+    contents = PageContents(tree)
     for element in tree.iter():
         links = [link for link in element.iter("a") if link.get("href")]
         assert contents.links(element) == links

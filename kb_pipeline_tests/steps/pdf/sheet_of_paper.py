@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 from itertools import groupby
 
 from kb_pipeline.steps.pdf.layout import layout_html
-from kb_pipeline.steps.pdf.model import Box, Drawing, Link, OutlineEntry, Page, Style, Word
+from kb_pipeline.steps.pdf.model import Box, Drawing, Page, PdfLink, PdfOutlineEntry, Style, Word
 from kb_pipeline.steps.pdf.study import study
 
 WIDTH, HEIGHT = 600.0, 800.0
@@ -17,7 +17,7 @@ class Paper:
     number: int = 1
     label: str = ""
     words: list[Word] = field(default_factory=list)
-    links: list[Link] = field(default_factory=list)
+    links: list[PdfLink] = field(default_factory=list)
     drawings: list[Drawing] = field(default_factory=list)
     y: float = 100.0
 
@@ -74,7 +74,7 @@ WIDE = "These words of a line fill the whole width of the page, as far as its ma
 """A line that leaves no room for another word."""
 
 
-def html_of(*papers: Paper, outline: tuple[OutlineEntry, ...] = (), marks: bool = False) -> str:
+def html_of(*papers: Paper, outline: tuple[PdfOutlineEntry, ...] = (), marks: bool = False) -> str:
     """The HTML of a document of these pages, with ``|n|`` where a page begins if ``marks``."""
     pages = [paper.page() for paper in papers]
     known = study(pages, outline)

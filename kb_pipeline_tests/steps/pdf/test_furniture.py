@@ -3,7 +3,7 @@
 import pytest
 
 from kb_pipeline.steps.pdf.furniture import plain
-from kb_pipeline.steps.pdf.model import OutlineEntry
+from kb_pipeline.steps.pdf.model import PdfOutlineEntry
 from kb_pipeline.steps.pdf.study import study
 from kb_pipeline_tests.steps.pdf.sheet_of_paper import WIDE, Paper, html_of
 
@@ -29,7 +29,7 @@ def test_a_head_that_repeats_and_a_foot_that_counts():
 
 def test_heads_of_left_and_right_pages_that_name_the_section():
     titles = ["Roads", "Bridges", "Ships", "Trains"]
-    outline = tuple(OutlineEntry(title, 1, 1 + 3 * number) for number, title in enumerate(titles))
+    outline = tuple(PdfOutlineEntry(title, 1, 1 + 3 * number) for number, title in enumerate(titles))
     papers = pages(12, lambda n: f"{n} The Atlas" if n % 2 else f"{titles[(n - 1) // 3]} {n}")
     html = html_of(*papers, outline=outline)
     assert "Atlas" not in html

@@ -4,7 +4,7 @@ import pytest
 
 from kb_pipeline.steps.pdf.dictionary import Dictionary
 from kb_pipeline.steps.pdf.inline import clean, joins
-from kb_pipeline.steps.pdf.model import Box, Link, Style, Word
+from kb_pipeline.steps.pdf.model import Box, PdfLink, Style, Word
 from kb_pipeline_tests.steps.pdf.sheet_of_paper import WIDE, Paper, html_of
 
 
@@ -60,13 +60,13 @@ def test_emphasis_runs_over_words():
 
 def test_a_link_leads_to_its_address_without_the_full_stop():
     paper = Paper().line("See here.", y=112)
-    paper.links.append(Link(Box(68, 100, 88, 116), uri="https://example.org/x?a&b"))
+    paper.links.append(PdfLink(Box(68, 100, 88, 116), uri="https://example.org/x?a&b"))
     assert html_of(paper) == '<p>See <a href="https://example.org/x?a&amp;b">here</a>.</p>'
 
 
 def test_a_link_inside_of_the_document_is_text():
     paper = Paper().line("See here.", y=112)
-    paper.links.append(Link(Box(70, 100, 95, 116), page=4))
+    paper.links.append(PdfLink(Box(70, 100, 95, 116), page=4))
     assert html_of(paper) == "<p>See here.</p>"
 
 
@@ -82,13 +82,13 @@ def test_a_link_inside_of_the_document_is_text():
 )
 def test_of_a_file_on_the_authors_machine_only_the_name_is_kept(uri, target):
     paper = Paper().line("See here.", y=112)
-    paper.links.append(Link(Box(68, 100, 88, 116), uri=uri))
+    paper.links.append(PdfLink(Box(68, 100, 88, 116), uri=uri))
     assert f'<a href="{target}">here</a>' in html_of(paper)
 
 
 def test_a_folder_on_the_authors_machine_is_no_link():
     paper = Paper().line("See here.", y=112)
-    paper.links.append(Link(Box(68, 100, 88, 116), uri="file:///home/me/"))
+    paper.links.append(PdfLink(Box(68, 100, 88, 116), uri="file:///home/me/"))
     assert html_of(paper) == "<p>See here.</p>"
 
 

@@ -1,6 +1,6 @@
 """What is a heading: the titles of the outline, else lines that look like headings."""
 
-from kb_pipeline.steps.pdf.model import OutlineEntry, Style
+from kb_pipeline.steps.pdf.model import PdfOutlineEntry, Style
 from kb_pipeline.steps.pdf.outline import squash
 from kb_pipeline.steps.pdf.study import study
 from kb_pipeline_tests.steps.pdf.sheet_of_paper import WIDE, Paper, html_of
@@ -9,7 +9,7 @@ BOLD = {"bold": True, "font": "Bold"}
 
 
 def outline(*titles):
-    return tuple(OutlineEntry(title, level, page) for level, title, page in titles)
+    return tuple(PdfOutlineEntry(title, level, page) for level, title, page in titles)
 
 
 def book():

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from kb_pipeline.steps.pdf.model import Box, Link, Page, Style, Word
+from kb_pipeline.steps.pdf.model import Box, Page, PdfLink, Style, Word
 from kb_pipeline.steps.pdf.tagged import Content, Element, TaggedText, tagged_html
 
 
@@ -11,7 +11,7 @@ class Draft:
 
     def __init__(self) -> None:
         self.words: dict[int, list[Word]] = {1: []}
-        self.links: list[Link] = []
+        self.links: list[PdfLink] = []
         self._mcid = -1
 
     def text(self, text: str, left: float = 50, top: float = 100, page: int = 1, fixed: bool = False) -> Content:
@@ -146,14 +146,14 @@ def test_actual_text_stands_for_what_is_drawn() -> None:
 def test_words_of_a_link_lead_to_its_address() -> None:
     draft = Draft()
     tree = element("P", draft.text("see"), element("Link", draft.text("the shop", left=80)))
-    draft.links.append(Link(Box(78, 98, 140, 112), "https://shop.example/a?b=1&c"))
+    draft.links.append(PdfLink(Box(78, 98, 140, 112), "https://shop.example/a?b=1&c"))
     assert '<p>see <a href="https://shop.example/a?b=1&amp;c">the shop</a></p>' in draft.html(tree).html
 
 
 def test_of_a_file_on_the_authors_machine_only_the_name_is_kept() -> None:
     draft = Draft()
     tree = element("P", element("Link", draft.text("hoses")))
-    draft.links.append(Link(Box(48, 98, 140, 112), "file:///home/me/manual/hoses.html#long"))
+    draft.links.append(PdfLink(Box(48, 98, 140, 112), "file:///home/me/manual/hoses.html#long"))
     assert 'href="hoses.html#long"' in draft.html(tree).html
 
 

@@ -7,17 +7,17 @@ from kb_pipeline.steps.fingerprint import sha256
 from kb_pipeline.store import serving as blob_folder
 from kb_pipeline.store.azure_account import LostRaceError
 from kb_pipeline.store.files import names_in, read_bytes, write_bytes
-from kb_pipeline.store.serving import Lease, ServedFile, put, remove, replacing, shows, tidy
+from kb_pipeline.store.serving import FileToServe, Lease, put, remove, replacing, shows, tidy
 
 LAST = ("article.md", "manifest.json")
 
 
-def contents(**files: str) -> dict[str, ServedFile]:
+def contents(**files: str) -> dict[str, FileToServe]:
     named = {name.replace("_", "."): text.encode() for name, text in files.items()}
-    return {name: ServedFile(sha256(data), lambda data=data: data) for name, data in named.items()}
+    return {name: FileToServe(sha256(data), lambda data=data: data) for name, data in named.items()}
 
 
-def hashes(wanted: dict[str, ServedFile]) -> dict[str, str]:
+def hashes(wanted: dict[str, FileToServe]) -> dict[str, str]:
     return {name: content.sha256 for name, content in wanted.items()}
 
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from app.answering.base import Finished, Message, Searched, Text
+from app.answering.base import Finished, Message, Searched, TextPart
 from app.answering.extractive.answer import quoted_answer, refusal
 from app.answering.extractive.answerer import ExtractiveAnswerer
 from app.answering.extractive.choosing import quotable
@@ -57,7 +57,7 @@ def used(asked: Asked) -> list[Citation]:
 
 def shown(asked: Asked, *, folded: bool = False) -> str:
     """What a reader sees at once, or only on request."""
-    return "".join(event.delta for event in asked.events if isinstance(event, Text) and event.is_folded is folded)
+    return "".join(event.delta for event in asked.events if isinstance(event, TextPart) and event.is_folded is folded)
 
 
 @pytest.mark.slow("builds a whole knowledge base")
@@ -113,7 +113,7 @@ def test_it_comes_in_pieces_after_the_search_and_ends(retrieval: Retrieval) -> N
     first, *pieces, last = asked.events
     assert first == Searched("How do I crop a layer?", len(asked.book.citations))
     assert len(pieces) > 1
-    assert all(isinstance(piece, Text) and piece.is_quoted for piece in pieces)
+    assert all(isinstance(piece, TextPart) and piece.is_quoted for piece in pieces)
     assert last == Finished()
 
 
@@ -156,7 +156,7 @@ def test_a_misspelt_question_is_answered_at_once_in_its_right_spelling(
     assert asked.end == Finished()
 
 
-def quoted(*passages: Citation, is_sure: bool) -> list[Text]:
+def quoted(*passages: Citation, is_sure: bool) -> list[TextPart]:
     found = quotable("Which?", passages, passages[:1], Nearness(HashingEmbedder()), is_sure=is_sure)
     assert found
     return list(quoted_answer(found, SAY, "That is all.", "" if is_sure else SAY("closest")))

@@ -9,14 +9,14 @@ import pytest
 
 from app.answering.base import (
     AnswerEvent,
-    Asked,
+    AskedBack,
     Finished,
     ItemChanged,
     Message,
     Planned,
     Question,
     Searched,
-    Text,
+    TextPart,
     ToolEnded,
     ToolStarted,
 )
@@ -99,7 +99,7 @@ class Answered:
 
     @property
     def text(self) -> str:
-        return "".join(event.delta for event in self.events if isinstance(event, Text))
+        return "".join(event.delta for event in self.events if isinstance(event, TextPart))
 
     @property
     def titles(self) -> list[str]:
@@ -107,7 +107,7 @@ class Answered:
 
     @property
     def clarification(self) -> Clarification:
-        assert isinstance(self.events[-2], Asked)
+        assert isinstance(self.events[-2], AskedBack)
         assert self.events[-1] == Finished()
         return self.events[-2].clarification
 
@@ -352,7 +352,7 @@ def test_it_is_asked_back_before_a_plan_is_made(planned: PlannedAnswerer) -> Non
     titles = [option.title for option in answered.clarification.options]
     assert titles == ["Travel policy 2026", "Travel policy 2023"]
     assert answered.clarification.allows_all
-    assert not any(isinstance(event, Planned | Text) for event in answered.events)
+    assert not any(isinstance(event, Planned | TextPart) for event in answered.events)
 
 
 def test_options_are_only_what_the_asker_may_see(planned: PlannedAnswerer) -> None:
@@ -455,7 +455,7 @@ def test_it_is_asked_once_then_guessed(planned: PlannedAnswerer) -> None:
 )
 def test_a_courtesy_is_answered_in_a_line_without_a_search(planned: PlannedAnswerer, text: str, key: str) -> None:
     question = Question(text, Principal(), 5, history=(Message("user", "What does the VPN guide say about laptops?"),))
-    assert Answered(planned, question).events == [Text(SAY(key), is_quoted=True), Finished()]
+    assert Answered(planned, question).events == [TextPart(SAY(key), is_quoted=True), Finished()]
     whole = asyncio.run(GroundedAnswer(planned, question, CitationBook()).whole())
     assert (whole.answer, whole.refused, whole.follow_ups) == (SAY(key), False, ())
 

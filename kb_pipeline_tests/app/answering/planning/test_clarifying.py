@@ -4,7 +4,7 @@ import pytest
 
 from app.answering.planning.clarifying import Reply, clarification_of, is_name, read_reply
 from app.answering.planning.nouns import Nouns
-from app.answering.planning.references import Reference, reference_of
+from app.answering.planning.references import DocumentReference, reference_of
 from app.language.messages import Messages
 from app.schema.answers import Clarification
 from kb_pipeline.records import Chunk
@@ -18,7 +18,7 @@ REPORTS = (
 ROWS: list[Chunk] = [rows_of(made)[-1] for made in REPORTS]
 
 
-def report() -> Reference:
+def report() -> DocumentReference:
     found = reference_of("the report", Nouns.of(ROWS))
     assert found
     return found

@@ -6,7 +6,7 @@ from datetime import date
 import pytest
 
 from app.answering.planning.commands import commands_in
-from app.answering.planning.finding import Found, Meant, find, meant_by, named_by, references_in, spans_in
+from app.answering.planning.finding import Meant, MeantDocuments, find, meant_by, named_by, references_in, spans_in
 from app.answering.planning.nouns import Nouns
 from app.answering.planning.references import reference_of
 from kb_pipeline.records import Chunk
@@ -24,7 +24,7 @@ ROWS = [rows_of(made)[-1] for made in (*library(), *BOOKS)]
 NOUNS = Nouns.of(ROWS)
 
 
-def found(text: str) -> Found:
+def found(text: str) -> MeantDocuments:
     reference = reference_of(text, NOUNS)
     assert reference
     return find(reference, ROWS, TODAY)

@@ -3,12 +3,12 @@
 import pytest
 
 from app.answering.planning.nouns import Nouns
-from app.answering.planning.references import Reference, file_in, reference_of, sharing_noun
+from app.answering.planning.references import DocumentReference, file_in, reference_of, sharing_noun
 
 NOUNS = Nouns(["Report", "Manual", "Policy", "Runbook", "Contract", "Guide", "Roadmap"])
 
 
-def only(text: str) -> Reference:
+def only(text: str) -> DocumentReference:
     found = reference_of(text, NOUNS)
     assert found
     return found

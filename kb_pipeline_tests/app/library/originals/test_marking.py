@@ -1,10 +1,10 @@
 """Finding sentences in the text of a page."""
 
-from app.library.originals.marking import PageText, Quote
+from app.library.originals.marking import Quote, SearchablePage
 
 
 def found(page: str, quote: str, before: str = "", after: str = "") -> list[str]:
-    return [page[start:end] for start, end in PageText(page).find(Quote(quote, before, after))]
+    return [page[start:end] for start, end in SearchablePage(page).find(Quote(quote, before, after))]
 
 
 def test_a_sentence_is_found_over_line_breaks_hyphens_and_ligatures() -> None:
@@ -25,7 +25,7 @@ def test_the_markup_of_a_quote_does_not_matter() -> None:
 
 def test_of_several_places_with_the_same_words_the_one_with_the_same_surroundings_is_found() -> None:
     page = "Paper: A4. Tray: Off. Duplex: Off. Toner: Off."
-    text = PageText(page)
+    text = SearchablePage(page)
 
     [(start, _)] = text.find(Quote("Off", before="| Paper | A4 |\n| Duplex | ", after=" |\n| Toner |"))
 
