@@ -293,7 +293,7 @@ class Unplaced(Record):
     section: str = ""
 
 
-class LeftOut(Record):
+class LeftOutText(Record):
     """A text of a page that its conversion left out on purpose, and what told that it is no text of the article.
 
     That is the name or role of its box (``name``), that it holds mostly links (``links``), its words (``words``), or
@@ -327,7 +327,7 @@ class ConvertedArticle(Record):
     unplaced: tuple[Unplaced, ...] = Field(default=(), exclude_if=not_)
     """Images and links at the end of their section, because their place is unknown."""
     warnings: tuple[str, ...] = ()
-    left_out: tuple[LeftOut, ...] = Field(default=(), exclude=True)
+    left_out: tuple[LeftOutText, ...] = Field(default=(), exclude=True)
     """Only for the checks of the run that converted it: it is not kept."""
     converter: str
     pages: tuple[PageInfo, ...] = Field(default=(), exclude_if=not_)

@@ -15,7 +15,7 @@ from kb_pipeline.store.layout import Layout
 from kb_pipeline.store.locks import Locks
 
 
-class PageLines(Record):
+class LinesOnPicture(Record):
     """The lines of text on the picture of a page, in pixels."""
 
     lines: tuple[OcrLine, ...]
@@ -36,11 +36,13 @@ class PageReader:
         """
         key = fingerprint(sha256(png), MODEL)
         path = self._layout.page_text(key)
-        kept = DurableRecord(self._layout.home, str(path.relative_to(self._layout.home)), PageLines.model_validate_json)
+        kept = DurableRecord(
+            self._layout.home, str(path.relative_to(self._layout.home)), LinesOnPicture.model_validate_json
+        )
         with self._locks.hold([key]):
             if known := kept.read().value:
                 return known.lines
             with timed_use(MODEL):
                 lines = recognise(Image.open(io.BytesIO(png)).convert("RGB"))
-            kept.write(PageLines(lines=tuple(lines)).model_dump_json().encode(), durable=True)
+            kept.write(LinesOnPicture(lines=tuple(lines)).model_dump_json().encode(), durable=True)
         return lines

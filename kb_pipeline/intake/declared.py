@@ -19,7 +19,7 @@ from kb_pipeline.errors import IntakeError
 from kb_pipeline.intake.base import IntakeSource, Options
 from kb_pipeline.intake.folder import FolderOptions, FolderSource
 from kb_pipeline.intake.git import GitOptions, GitSource
-from kb_pipeline.intake.mail import MailOptions, MailSource
+from kb_pipeline.intake.mail import MailFolderSource, MailOptions
 from kb_pipeline.intake.mediawiki import MediaWikiOptions, MediaWikiSource
 from kb_pipeline.intake.website.options import WebsiteOptions
 from kb_pipeline.settings import Settings
@@ -40,7 +40,7 @@ KINDS: Mapping[str, tuple[type[Options], Callable[[str, Any, Settings], IntakeSo
     "folder": (FolderOptions, FolderSource),
     "git": (GitOptions, GitSource),
     "website": (WebsiteOptions, _website),
-    "mail": (MailOptions, MailSource),
+    "mail": (MailOptions, MailFolderSource),
     "mediawiki": (MediaWikiOptions, MediaWikiSource),
 }
 """What each kind is declared with, and what opens it."""

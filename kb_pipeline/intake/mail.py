@@ -16,7 +16,7 @@ from pydantic import Field, ValidationInfo, field_validator
 from kb_pipeline.errors import IntakeError
 from kb_pipeline.intake.base import ArticleOf, Fetched, IntakeSource, Item, LeftOut, Options, Refused
 from kb_pipeline.intake.mail_folder import Letter, letters_in
-from kb_pipeline.intake.mail_message import Attached, read_message
+from kb_pipeline.intake.mail_message import AttachedFile, read_message
 from kb_pipeline.intake.mail_text import PlainBody, RichBody, Said, repeated
 from kb_pipeline.intake.mail_threads import Thread, threads_of
 from kb_pipeline.intake.page_links import rewrite_page
@@ -47,7 +47,7 @@ class MailOptions(Options):
         return Path(declared_in, value.expanduser()).absolute()
 
 
-class MailSource(IntakeSource):
+class MailFolderSource(IntakeSource):
     """A folder of mail."""
 
     def __init__(self, name: str, options: MailOptions, settings: Settings) -> None:
@@ -56,7 +56,7 @@ class MailSource(IntakeSource):
         if not options.path.exists():
             raise IntakeError(f"there is no folder and no file {options.path}; is its disk mounted, was it moved?")
         self._threads: dict[str, Thread] = {}
-        self._attached: dict[str, tuple[Letter, Attached]] = {}
+        self._attached: dict[str, tuple[Letter, AttachedFile]] = {}
         self._masked: Callable[[str], str] = _mask if options.mask else lambda text: text
 
     def items(self) -> Iterator[Item | Refused]:
@@ -149,7 +149,7 @@ class MailSource(IntakeSource):
         names = [self._named(thread, each, article_of) for each in message.files]
         return page + (f"\n<ul>{''.join(f'<li>{name}</li>' for name in names)}</ul>" if names else "")
 
-    def _named(self, thread: Thread, attached: Attached, article_of: ArticleOf) -> str:
+    def _named(self, thread: Thread, attached: AttachedFile, article_of: ArticleOf) -> str:
         name, article_id = html.escape(attached.name), article_of(_id_of(thread, attached))
         return f'<a href="../{quote(article_id)}/{quote(attached.file)}">{name}</a>' if article_id else name
 
@@ -162,10 +162,10 @@ class _Shown:
         self._placed: dict[str, str] = {}
         self._stems = Stems()
 
-    def has(self, picture: Attached) -> bool:
+    def has(self, picture: AttachedFile) -> bool:
         return picture.digest in self._placed
 
-    def place(self, picture: Attached) -> str:
+    def place(self, picture: AttachedFile) -> str:
         """The address of a picture in the page."""
         if picture.digest not in self._placed:
             file = f"{self._stems.take(picture.name)}{picture.ending}"
@@ -174,7 +174,7 @@ class _Shown:
         return self._placed[picture.digest]
 
 
-def _id_of(thread: Thread, attached: Attached) -> str:
+def _id_of(thread: Thread, attached: AttachedFile) -> str:
     return f"{thread.id} {attached.digest} {attached.name}"
 
 

@@ -21,7 +21,7 @@ _SIGNATURES = ("application/pkcs7-signature", "application/x-pkcs7-signature", "
 
 
 @dataclass(frozen=True)
-class Attached:
+class AttachedFile:
     """A file in a message. ``address`` is how HTML in it shows it; ``is_attached`` says that people chose to add it."""
 
     name: str
@@ -46,21 +46,21 @@ class Attached:
         """A name that every file system accepts."""
         return f"{safe_stem(self.name)}{self.ending}"
 
-    def without_data(self) -> "Attached":
+    def without_data(self) -> "AttachedFile":
         """What is known of it."""
         return replace(self, data=b"")
 
 
 @dataclass(frozen=True)
-class Content:
+class MessageContent:
     """What is in a message. Each of the ``bodies`` is HTML or not."""
 
     bodies: tuple[tuple[bool, str], ...]
-    pictures: tuple[Attached, ...]
-    files: tuple[Attached, ...]
+    pictures: tuple[AttachedFile, ...]
+    files: tuple[AttachedFile, ...]
 
 
-def read_message(data: bytes) -> Content:
+def read_message(data: bytes) -> MessageContent:
     """Take a message apart.
 
     Raises:
@@ -73,7 +73,7 @@ def read_message(data: bytes) -> Content:
     except RecursionError as exc:
         raise IntakeError("a message is nested too deeply") from exc
     attached = [_attached(part) for part in leaves if not _is_text(part) and part.get_content_type() not in _SIGNATURES]
-    return Content(
+    return MessageContent(
         bodies,
         tuple(each for each in attached if each.data and each.kind in _PICTURES),
         tuple(each for each in attached if each.data and each.kind not in _PICTURES),
@@ -128,7 +128,7 @@ def _data(part: Message) -> bytes:
     return data if isinstance(data, bytes) else b""
 
 
-def _attached(part: Message) -> Attached:
+def _attached(part: Message) -> AttachedFile:
     data, kind = _data(part), part.get_content_type()
     try:
         named = part.get_filename()
@@ -138,7 +138,7 @@ def _attached(part: Message) -> Attached:
     holder["Name"] = posixpath.basename((named or "").replace("\\", "/"))
     name = plain(holder, "Name") or f"attachment{_PICTURES.get(kind, '')}"
     identifier = str(part["Content-ID"] or "").strip().strip("<>")
-    return Attached(
+    return AttachedFile(
         name=name,
         data=data,
         digest=sha256(data)[:16],

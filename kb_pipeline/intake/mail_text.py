@@ -31,7 +31,7 @@ _FIELD = re.compile(r"^\W*[^\W\d_][\w -]{0,20}[:\uff1a]\W*\s\S")
 
 
 @dataclass(frozen=True)
-class Block:
+class MailBlock:
     """A piece of text, and whether it is marked as a quotation."""
 
     text: str
@@ -47,7 +47,7 @@ class Said:
         self.people: set[str] = set()
         """The words in the names of those who wrote."""
 
-    def add(self, blocks: Iterable[Block], sender: str) -> None:
+    def add(self, blocks: Iterable[MailBlock], sender: str) -> None:
         """Remember what a message says, and who wrote it."""
         self.people.update(_words(sender.partition("@")[0]))
         for block in blocks:
@@ -64,7 +64,7 @@ class Said:
         return sum(run in self._runs for run in runs) >= _REPEATED * len(runs)
 
 
-def repeated(blocks: Sequence[Block], said: Said) -> list[bool]:
+def repeated(blocks: Sequence[MailBlock], said: Said) -> list[bool]:
     """Which blocks of a message only repeat earlier ones, or lead to what does."""
     known = [bool(_words(block.text)) and said.has(block.text) for block in blocks]
     found = [
@@ -84,13 +84,13 @@ def repeated(blocks: Sequence[Block], said: Said) -> list[bool]:
     return found
 
 
-def _goes_on(blocks: Sequence[Block], known: Sequence[bool], number: int, *, below: bool = False) -> bool:
+def _goes_on(blocks: Sequence[MailBlock], known: Sequence[bool], number: int, *, below: bool = False) -> bool:
     beside = blocks[number + 1 if below else number - 1]
     is_same = blocks[number].is_marked == beside.is_marked
     return is_same and (known[number] or not _words(blocks[number].text))
 
 
-def _introduction(before: Sequence[Block], people: Set[str]) -> int:
+def _introduction(before: Sequence[MailBlock], people: Set[str]) -> int:
     """How many of these blocks, from the last one back, only say whose text follows: a head, a rule, or a sentence."""
     head: list[str] = []
     count = 0
@@ -136,21 +136,21 @@ class PlainBody:
         )
 
 
-def _paragraphs(text: str) -> Iterator[Block]:
+def _paragraphs(text: str) -> Iterator[MailBlock]:
     lines: list[str] = []
     marked = False
     for line in [*text.replace("\r\n", "\n").split("\n"), ""]:
         mark = _QUOTED.match(line)
         bare = line[mark.end() :] if mark else line
         if lines and (bool(mark) != marked or not bare.strip()):
-            yield Block("\n".join(lines), marked)
+            yield MailBlock("\n".join(lines), marked)
             lines = []
         marked = bool(mark)
         if bare.strip():
             lines.append(bare.rstrip())
 
 
-def _as_html(block: Block) -> str:
+def _as_html(block: MailBlock) -> str:
     text = escape(block.text, quote=False)
     inner = f"<pre>{text}</pre>" if _SPACED.search(block.text) else "<p>" + text.replace("\n", "<br>\n") + "</p>"
     return f"<blockquote>{inner}</blockquote>" if block.is_marked else inner
@@ -177,7 +177,7 @@ class RichBody:
             if element is not self.body and not any(inner is not element for inner in element.iter(*BLOCKS))
         ]
         self.blocks = [
-            Block(
+            MailBlock(
                 " ".join([text_of(element), *(content_of(each.get("src") or "") for each in element.iter("img"))]),
                 element.tag == "blockquote" or any(True for _ in element.iterancestors("blockquote")),
             )

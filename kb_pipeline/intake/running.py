@@ -21,7 +21,7 @@ from kb_pipeline.flow.watch import may_be_accident
 from kb_pipeline.intake.base import Fetched, IntakeSource, Item, LeftOut, Refused
 from kb_pipeline.intake.folders import ArticleFolders, Files, metadata_of
 from kb_pipeline.intake.naming import article_ids
-from kb_pipeline.intake.state import IntakeState, Row, token_of
+from kb_pipeline.intake.state import IntakeState, ListedItem, token_of
 from kb_pipeline.records import HIDDEN
 from kb_pipeline.services.retry import after_transient_errors
 from kb_pipeline.settings import Settings
@@ -166,7 +166,7 @@ class _Intake:
         self._settings = settings
         self._kept: set[str] = set()
         """Ids of items that could not be listed; with "/" at the end, of all below."""
-        self._emptied: list[tuple[Row, str]] = []
+        self._emptied: list[tuple[ListedItem, str]] = []
         """Articles whose items are none now, and why."""
 
     def list_items(self, number: int) -> None:
@@ -189,14 +189,14 @@ class _Intake:
         is_free = not self.state.is_taken(plain) and not self.folders.is_there(plain)
         return plain if is_free else own
 
-    def _is_due(self, row: Row) -> bool:
+    def _is_due(self, row: ListedItem) -> bool:
         if row.made != token_of(row.item, self.source.made_by):
             return True
         if row.outcome == "article" and not self.folders.is_there(row.article_id):
             return True
         return bool(row.parts) and self.source.versions(row.parts) != row.parts
 
-    def foresee(self, row: Row) -> None:
+    def foresee(self, row: ListedItem) -> None:
         """Count what would become of an item."""
         if not self._is_due(row):
             self._count_unchanged(row)
@@ -205,7 +205,7 @@ class _Intake:
         else:
             self.taken.new.append(row.article_id)
 
-    def _count_unchanged(self, row: Row) -> None:
+    def _count_unchanged(self, row: ListedItem) -> None:
         if row.outcome == "left out":
             self.taken.left_out += 1
         else:
@@ -213,8 +213,8 @@ class _Intake:
 
     def fetch(self, number: int, progress: Progress | None) -> None:
         """Fetch the items that are new or changed, several at once."""
-        pending: deque[tuple[Row, Future[_Made]]] = deque()
-        done: list[tuple[Row, _Made]] = []
+        pending: deque[tuple[ListedItem, Future[_Made]]] = deque()
+        done: list[tuple[ListedItem, _Made]] = []
         fetched = 0
         with ThreadPoolExecutor(self.source.at_once, thread_name_prefix="intake") as pool:
             try:
@@ -237,7 +237,7 @@ class _Intake:
         if progress:
             progress(fetched + len(done))
 
-    def _make(self, row: Row) -> "_Made":
+    def _make(self, row: ListedItem) -> "_Made":
         item = row.item
         readers = (HIDDEN,) if item.readers is None else item.readers
         self.folders.restrict(row.article_id, readers)
@@ -252,7 +252,7 @@ class _Intake:
         size = sum(map(_size, files.values()))
         return _Made(paths, size, fetched.parts, is_new=not was_there, is_changed=is_changed)
 
-    def _record(self, done: "list[tuple[Row, _Made]]") -> int:
+    def _record(self, done: "list[tuple[ListedItem, _Made]]") -> int:
         """Store what was made, after it is safely on the disk; returns how many that are."""
         settle(path for _, made in done if made.is_changed for path in made.paths)
         with self.state.transaction():
@@ -262,7 +262,7 @@ class _Intake:
         done.clear()
         return number
 
-    def _record_one(self, row: Row, made: "_Made") -> None:
+    def _record_one(self, row: ListedItem, made: "_Made") -> None:
         now = row._replace(made=token_of(row.item, self.source.made_by))
         if made.problem:
             self.taken.refused[row.item.id] = made.problem
@@ -281,7 +281,7 @@ class _Intake:
                 self.taken.unchanged += 1
             self.taken.bytes += made.bytes if made.is_changed else 0
 
-    def _leave_out(self, row: Row, note: str) -> None:
+    def _leave_out(self, row: ListedItem, note: str) -> None:
         self.folders.remove(row.article_id)
         self.taken.left_out += 1
         self.state.made(row, "left out", note)
@@ -308,7 +308,7 @@ class _Intake:
         if really:
             self.state.forget_unlisted(number)
 
-    def _gone(self, number: int) -> Iterator[Row]:
+    def _gone(self, number: int) -> Iterator[ListedItem]:
         for row in self.state.not_listed(number):
             steps = row.item.id.split("/")
             above = {"/".join(steps[:number]) + "/" for number in range(1, len(steps))}
@@ -329,7 +329,7 @@ class _Made:
     is_changed: bool = False
 
 
-def _result(row: Row, future: "Future[_Made]") -> "tuple[Row, _Made]":
+def _result(row: ListedItem, future: "Future[_Made]") -> "tuple[ListedItem, _Made]":
     try:
         made = future.result()
     except KnowledgeBaseError as exc:

@@ -34,7 +34,7 @@ _LINKS = 50_000
 """Items whose articles are remembered: navigation leads to the same pages from every page."""
 
 
-class Row(NamedTuple):
+class ListedItem(NamedTuple):
     """An item as it was listed last, and what was made of it.
 
     ``made`` is the token of what was listed then; ``note`` why it was left out, or why its newest version is not taken.
@@ -125,17 +125,17 @@ class IntakeState:
         self.list_item(item, article_id, 0)
         self._change("UPDATE items SET outcome = 'article' WHERE item = ?", item.id)
 
-    def listed(self, run: int) -> Iterator[Row]:
+    def listed(self, run: int) -> Iterator[ListedItem]:
         """The items that this run listed, in order."""
         yield from self._each(f"{_ROW} WHERE item > ? AND listed = ? ORDER BY item LIMIT {_AT_A_TIME}", run)
 
-    def not_listed(self, run: int) -> Iterator[Row]:
+    def not_listed(self, run: int) -> Iterator[ListedItem]:
         """The items with articles that this run did not list, in order."""
         yield from self._each(
             f"{_ROW} WHERE item > ? AND listed <> ? AND outcome = 'article' ORDER BY item LIMIT {_AT_A_TIME}", run
         )
 
-    def in_trouble(self) -> Iterator[Row]:
+    def in_trouble(self) -> Iterator[ListedItem]:
         """The items whose newest version is not taken, in order."""
         yield from self._each(
             f"{_ROW} WHERE item > ? AND outcome <> ? AND note <> '' AND outcome <> 'left out' ORDER BY item "
@@ -143,14 +143,14 @@ class IntakeState:
             "gone",
         )
 
-    def made(self, row: Row, outcome: Outcome, note: str = "", parts: Mapping[str, str] | None = None) -> None:
+    def made(self, row: ListedItem, outcome: Outcome, note: str = "", parts: Mapping[str, str] | None = None) -> None:
         """Record what was made of an item as it was listed."""
         self._change(
             "UPDATE items SET made = ?, outcome = ?, note = ?, parts = ? WHERE item = ?",
             "" if outcome == "gone" else row.made, outcome, note, json.dumps(parts or {}), row.item.id,
         )  # fmt: skip
 
-    def failed(self, row: Row, reason: str) -> None:
+    def failed(self, row: ListedItem, reason: str) -> None:
         """Record why the newest version of an item is not taken; the next run tries again."""
         self._change("UPDATE items SET made = '', note = ? WHERE item = ?", reason, row.item.id)
 
@@ -172,7 +172,7 @@ class IntakeState:
         found = self._rows("SELECT article_id FROM items WHERE item = ?", item_id)
         return str(found[0][0]) if found else None
 
-    def _each(self, query: str, value: object) -> Iterator[Row]:
+    def _each(self, query: str, value: object) -> Iterator[ListedItem]:
         last = ""
         while found := self._rows(query, last, value):
             yield from map(_row, found)
@@ -200,9 +200,9 @@ class IntakeState:
 _ROW = "SELECT item, article_id, listing, made, outcome, note, parts FROM items"
 
 
-def _row(found: tuple) -> Row:  # type: ignore[type-arg]
+def _row(found: tuple) -> ListedItem:  # type: ignore[type-arg]
     _, article_id, listing, made, outcome, note, parts = found
-    return Row(Item.model_validate_json(listing), article_id, made, outcome, note, json.loads(parts))
+    return ListedItem(Item.model_validate_json(listing), article_id, made, outcome, note, json.loads(parts))
 
 
 def token_of(item: Item, made_by: str) -> str:

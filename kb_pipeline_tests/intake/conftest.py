@@ -12,7 +12,7 @@ import pytest
 from kb_pipeline.intake.base import IntakeSource
 from kb_pipeline.intake.folder import FolderOptions, FolderSource
 from kb_pipeline.intake.git import GitOptions, GitSource
-from kb_pipeline.intake.mail import MailOptions, MailSource
+from kb_pipeline.intake.mail import MailFolderSource, MailOptions
 from kb_pipeline.intake.mediawiki import MediaWikiOptions, MediaWikiSource
 from kb_pipeline.settings import Settings
 from kb_pipeline_tests.mediawiki import Wiki, installed, make_wiki
@@ -91,7 +91,7 @@ class MailFolder(FolderTree):
         super().remove(f"{name}.eml")
 
     def source(self, settings: Settings, **options: object) -> IntakeSource:
-        return MailSource("manual", MailOptions.model_validate({"path": self.path, **options}), settings)
+        return MailFolderSource("manual", MailOptions.model_validate({"path": self.path, **options}), settings)
 
 
 class WikiTree(FolderTree):

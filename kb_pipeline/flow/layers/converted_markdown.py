@@ -23,7 +23,7 @@ from kb_pipeline.records import (
     DocumentFacts,
     ImageInfo,
     ImageReference,
-    LeftOut,
+    LeftOutText,
     PageInfo,
     PageLines,
     Record,
@@ -307,7 +307,7 @@ class PaidConversion(Record):
     made_from: str
     converted: ConvertedArticle
     answers: Mapping[str, tuple[str, ...]] = {}
-    left_out: tuple[LeftOut, ...] = ()
+    left_out: tuple[LeftOutText, ...] = ()
 
 
 def kept_conversion(layout: Layout, article_id: str) -> DurableRecord[PaidConversion]:

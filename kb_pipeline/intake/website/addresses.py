@@ -56,7 +56,7 @@ def document_name(address: str) -> str:
     return unquote(posixpath.basename(urlsplit(address).path)).replace("/", "-").replace("\0", "")
 
 
-class Scope:
+class SiteScope:
     """What belongs to a source: all below an address, up to its last slash."""
 
     def __init__(self, start: str) -> None:

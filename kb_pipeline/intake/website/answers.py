@@ -7,7 +7,7 @@ from email.message import Message
 from email.utils import parsedate_to_datetime
 
 from kb_pipeline.errors import EmptyArticleError, IntakeError, KnowledgeBaseError
-from kb_pipeline.intake.website.addresses import Scope, document_name, whole
+from kb_pipeline.intake.website.addresses import SiteScope, document_name, whole
 from kb_pipeline.intake.website.copy import Kind, SiteCopy, Thing
 from kb_pipeline.intake.website.page import PageFacts, not_found_by, read_page
 from kb_pipeline.intake.website.scripts import ScriptedPages, may_need_scripts
@@ -35,7 +35,7 @@ class Answers:
     def __init__(
         self,
         copy: SiteCopy,
-        scope: Scope,
+        scope: SiteScope,
         crawl: int,
         is_page: Callable[[str], bool],
         scripts: ScriptedPages | None,

@@ -45,7 +45,7 @@ class Site(NamedTuple):
     allow_private: bool
 
 
-class Client:
+class SiteClient:
     """Asks a site, and other hosts that its pictures are on."""
 
     def __init__(self, site: Site, attempts: int) -> None:

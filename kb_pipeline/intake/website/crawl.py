@@ -19,9 +19,9 @@ from kb_pipeline.errors import (
     StorageError,
     TransientError,
 )
-from kb_pipeline.intake.website.addresses import Scope, document_name, whole
+from kb_pipeline.intake.website.addresses import SiteScope, document_name, whole
 from kb_pipeline.intake.website.answers import NEEDS_SIGN_IN, PAGES, Answers, decoded, type_of
-from kb_pipeline.intake.website.client import Client, Site
+from kb_pipeline.intake.website.client import Site, SiteClient
 from kb_pipeline.intake.website.copy import Role, SiteCopy, Thing
 from kb_pipeline.intake.website.options import WebsiteOptions
 from kb_pipeline.intake.website.page import FACTS_VERSION, read_page
@@ -51,9 +51,11 @@ class Crawl:
     """Crawls one site."""
 
     def __init__(self, options: WebsiteOptions, copy: SiteCopy, settings: Settings) -> None:
-        self._options, self._copy, self._scope = options, copy, Scope(options.url)
+        self._options, self._copy, self._scope = options, copy, SiteScope(options.url)
         self._pictures_from = {self._scope.origin, *options.pictures_from}
-        self._client = Client(Site(self._scope.origin, options.rate, AT_ONCE, options.allow_private), settings.attempts)
+        self._client = SiteClient(
+            Site(self._scope.origin, options.rate, AT_ONCE, options.allow_private), settings.attempts
+        )
         self._number = self._failed = 0
         self._scripts = ScriptedPages(self._scope.origin, self._file) if settings.render == "chromium" else None
         # navigation leads to the same addresses from every page

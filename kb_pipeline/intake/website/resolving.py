@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from kb_pipeline.intake.prose import SIGN_IN
-from kb_pipeline.intake.website.addresses import Scope, document_name
+from kb_pipeline.intake.website.addresses import SiteScope, document_name
 from kb_pipeline.intake.website.answers import NEEDS_SIGN_IN, PDF
 from kb_pipeline.intake.website.copy import MOST_STEPS, SiteCopy, Thing
 from kb_pipeline.intake.website.options import WebsiteOptions
@@ -42,7 +42,7 @@ class Resolved(NamedTuple):
     problems: Mapping[str, str]
 
 
-def resolve(copy: SiteCopy, options: WebsiteOptions, scope: Scope) -> Resolved:
+def resolve(copy: SiteCopy, options: WebsiteOptions, scope: SiteScope) -> Resolved:
     """Resolve all addresses that the last crawl came to."""
     found = _Resolving(copy, options, scope)
     for thing in copy.pages():
@@ -51,7 +51,7 @@ def resolve(copy: SiteCopy, options: WebsiteOptions, scope: Scope) -> Resolved:
 
 
 class _Resolving:
-    def __init__(self, copy: SiteCopy, options: WebsiteOptions, scope: Scope) -> None:
+    def __init__(self, copy: SiteCopy, options: WebsiteOptions, scope: SiteScope) -> None:
         self._copy, self._options, self._scope = copy, options, scope
         self._items: dict[str, str] = {}
         self._steps: dict[str, str] = {}

@@ -13,7 +13,7 @@ from kb_pipeline.intake.base import NOT_THERE, ArticleOf, Fetched, IntakeSource,
 from kb_pipeline.intake.page_links import rewrite_page
 from kb_pipeline.intake.pictures import Pictures
 from kb_pipeline.intake.trees import Tree
-from kb_pipeline.intake.website.addresses import Scope, whole
+from kb_pipeline.intake.website.addresses import SiteScope, whole
 from kb_pipeline.intake.website.copy import SiteCopy, Thing
 from kb_pipeline.intake.website.crawl import Crawl
 from kb_pipeline.intake.website.options import WebsiteOptions
@@ -33,7 +33,7 @@ class WebsiteSource(IntakeSource):
 
     def __init__(self, name: str, options: WebsiteOptions, settings: Settings) -> None:
         super().__init__(name, "website-1")
-        self._options, self._settings, self._scope = options, settings, Scope(options.url)
+        self._options, self._settings, self._scope = options, settings, SiteScope(options.url)
         self._copy = SiteCopy(self._folder)
         asyncio.run(self._crawl().check())
         self._shown = _Shown(self._copy)

@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 
 from kb_pipeline.errors import EmptyArticleError, MissingExtraError, UnreadableArticleError
 from kb_pipeline.sources.first_bytes import kind_of
-from kb_pipeline.sources.mail.source import Attached, Mail, MailSource
+from kb_pipeline.sources.mail.source import Mail, MailAttachment, MailSource
 from kb_pipeline.steps.html.decode import to_text
 
 _OLE = b"\xd0\xcf\x11\xe0"
@@ -66,10 +66,10 @@ def _html(message: Any) -> str:  # noqa: ANN401
         return to_text(message.properties.binary_prop_value(_HTML) or b"")
 
 
-def _attached(attachment: Any) -> Attached:  # noqa: ANN401
+def _attached(attachment: Any) -> MailAttachment:  # noqa: ANN401
     """Return a file of a mail; a mail in it has no bytes of its own."""
     properties = attachment.properties
     name = attachment.file_name or properties.str_prop_value(_DISPLAY_NAME) or "file"
     kind = mimetypes.guess_type(name)[0] or attachment.mime_type or ""
     cid = (properties.str_prop_value(_CONTENT_ID) or "").strip().strip("<>")
-    return Attached(name.replace("\x00", ""), kind, attachment.file_bytes or b"", cid)
+    return MailAttachment(name.replace("\x00", ""), kind, attachment.file_bytes or b"", cid)

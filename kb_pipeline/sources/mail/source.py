@@ -36,7 +36,7 @@ _MOST_PARTS = 1_000
 _MOST_NAMED = 20
 
 
-class Attached(NamedTuple):
+class MailAttachment(NamedTuple):
     """A file in a mail; ``cid`` is the name by which its text refers to it."""
 
     name: str
@@ -61,7 +61,7 @@ class Mail:
     to: tuple[str, ...] = ()
     html: str = ""
     text: str = ""
-    attached: tuple[Attached, ...] = field(default=())
+    attached: tuple[MailAttachment, ...] = field(default=())
 
 
 class MailSource(Source):
@@ -108,20 +108,20 @@ class MailSource(Source):
 
 def _read(name_of_file: str, message: EmailMessage) -> Mail:
     bodies: dict[str, str] = {}
-    attached: list[Attached] = []
+    attached: list[MailAttachment] = []
     for number, part in enumerate(_parts(message)):
         if number > _MOST_PARTS:
             raise UnreadableArticleError(f"{name_of_file} has more than {_MOST_PARTS:,} parts; split it")
         kind, name = part.get_content_type(), part.get_filename() or ""
         is_body = kind in ("text/plain", "text/html") and not name and part.get_content_disposition() != "attachment"
         if kind == "message/rfc822":
-            attached.append(Attached(name or _subject_of(part) or "mail", kind, b""))
+            attached.append(MailAttachment(name or _subject_of(part) or "mail", kind, b""))
         elif is_body:
             bodies[kind] = "\n".join(filter(None, (bodies.get(kind, ""), _text_of(part))))
         else:
             cid = str(part.get("Content-ID") or "").strip().strip("<>")
             data = part.get_payload(decode=True)
-            attached.append(Attached(name or kind, kind, data if isinstance(data, bytes) else b"", cid))
+            attached.append(MailAttachment(name or kind, kind, data if isinstance(data, bytes) else b"", cid))
     date = message["Date"].datetime if message["Date"] else None
     return Mail(
         _header(message, "Subject"),
@@ -212,7 +212,7 @@ def _head(mail: Mail, *, masked: bool) -> str:
     return (f"<h1>{escape(mail.subject)}</h1>" if mail.subject else "") + (f"<p>{said}</p>" if said else "")
 
 
-def _attachments(attached: list[Attached], images: InsideImages) -> str:
+def _attachments(attached: list[MailAttachment], images: InsideImages) -> str:
     """Name the files of a mail, and show its pictures."""
     if not attached:
         return ""

@@ -15,7 +15,7 @@ from urllib.parse import unquote
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
-from kb_pipeline.records import CheckResult, ConvertedArticle, ImageInfo, LeftOut
+from kb_pipeline.records import CheckResult, ConvertedArticle, ImageInfo, LeftOutText
 from kb_pipeline.steps.checks.specs import named, outcome
 
 _NOT_SEEN = (
@@ -390,7 +390,7 @@ class _LeftOut(_Letters):
     A box that states something is none for its name: also a section of an article may be called so.
     """
 
-    def __init__(self, left_out: Sequence[LeftOut]) -> None:
+    def __init__(self, left_out: Sequence[LeftOutText]) -> None:
         texts = (each.text for each in left_out if each.why != "name" or not _STATEMENT.search(each.text))
         super().__init__("\n".join(_letters(text.casefold()) for text in texts))
 

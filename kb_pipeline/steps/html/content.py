@@ -10,7 +10,7 @@ from typing import NamedTuple
 from selectolax.lexbor import LexborHTMLParser
 
 from kb_pipeline.errors import EmptyArticleError
-from kb_pipeline.records import DocumentCounts, ImageInfo, LeftOut
+from kb_pipeline.records import DocumentCounts, ImageInfo, LeftOutText
 from kb_pipeline.steps.html.admonitions import quote_admonitions
 from kb_pipeline.steps.html.code import CODE_BLOCKS, LINE_NUMBERS, join_code_lines
 from kb_pipeline.steps.html.controls import show_controls
@@ -45,7 +45,7 @@ class PageContent(NamedTuple):
     placed: PlacedImages
     placeholders: Placeholders
     warnings: tuple[str, ...] = ()
-    left_out: tuple[LeftOut, ...] = ()
+    left_out: tuple[LeftOutText, ...] = ()
 
 
 def find_content(article_id: str, html: bytes, images: Mapping[str, ImageInfo]) -> PageContent:
@@ -89,7 +89,7 @@ class ReadablePage(NamedTuple):
     is_of_web: bool
     title: str
     purpose: str
-    left_out: Sequence[LeftOut]
+    left_out: Sequence[LeftOutText]
     warnings: tuple[str, ...] = ()
 
 

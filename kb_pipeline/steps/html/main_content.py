@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 from lxml import etree
 
-from kb_pipeline.records import LeftOut
+from kb_pipeline.records import LeftOutText
 from kb_pipeline.steps.html.dom import HEADINGS, Element, is_block, names, remove
 from kb_pipeline.steps.html.text_blocks import Flags, Numbers, TextBlocks
 
@@ -91,7 +91,7 @@ def chosen(probabilities: Numbers, words: Numbers) -> Flags:
     return np.asarray(likely >= likely[order[best]])
 
 
-def keep_main_content(body: Element, title: str, purpose: str) -> list[LeftOut] | None:
+def keep_main_content(body: Element, title: str, purpose: str) -> list[LeftOutText] | None:
     """Remove from the body what is not the main content, in place, and return it.
 
     That is not done (``None``) if it would be nearly everything, or little: then our own rules decide.
@@ -109,7 +109,7 @@ def keep_main_content(body: Element, title: str, purpose: str) -> list[LeftOut] 
     kept.update(_headings_of(blocks, is_kept))
     _reduce(body, kept, set(blocks.pictures(is_kept)))
     gone = (block for block in with_text if blocks.elements[block] not in kept)
-    return [LeftOut(text=blocks.texts[block], why="model") for block in gone]
+    return [LeftOutText(text=blocks.texts[block], why="model") for block in gone]
 
 
 def _headings_of(blocks: TextBlocks, is_kept: Flags) -> Iterator[Element]:

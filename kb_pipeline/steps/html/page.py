@@ -9,7 +9,7 @@ from typing import Literal, TypeAlias
 
 from lxml import etree
 
-from kb_pipeline.records import LeftOut
+from kb_pipeline.records import LeftOutText
 from kb_pipeline.steps.html.contents import PageContents
 from kb_pipeline.steps.html.dom import BLOCKS, HEADINGS, Element, classes, has_text, is_inside, names, text_of
 
@@ -124,7 +124,7 @@ _CONTENT_TAGS = HEADINGS | names("a body article main thead tbody tfoot tr td th
 """On these elements, such a name does not mean a box with navigation."""
 
 
-def remove_furniture(main: Element) -> list[LeftOut]:
+def remove_furniture(main: Element) -> list[LeftOutText]:
     """Remove everything whose tag, role, class or id means navigation or a page tool, in place, and return it."""
     has_title = next(main.iter("h1"), None) is not None
     inside = (element for element in main.iter() if element is not main)
@@ -135,13 +135,13 @@ def remove_furniture(main: Element) -> list[LeftOut]:
     )
 
 
-def _leave_out(main: Element, candidates: Iterable[tuple[Element, _Why]]) -> list[LeftOut]:
+def _leave_out(main: Element, candidates: Iterable[tuple[Element, _Why]]) -> list[LeftOutText]:
     """Remove the elements that there is a reason for."""
-    left_out: list[LeftOut] = []
+    left_out: list[LeftOutText] = []
     for element, why in candidates:
         if why:
             if not is_inside(element, "template"):  # else it is said already
-                left_out.append(LeftOut(text=text_of(element, _MOST_SAID), why=why))
+                left_out.append(LeftOutText(text=text_of(element, _MOST_SAID), why=why))
             element.tag = "template"
     etree.strip_elements(main, "template", with_tail=False)
     return left_out
@@ -212,7 +212,7 @@ _MOST_SAID = 5_000
 """Characters of what is left out that are said of it; more is hardly a tool."""
 
 
-def remove_page_tools(main: Element) -> list[LeftOut]:
+def remove_page_tools(main: Element) -> list[LeftOutText]:
     """Remove blocks recognised as page tools by their text, in place, and return them."""
     candidates = list(main.iter("p", "div", "center", "td", "table", "ul", "li", "a", "form"))
     contents = PageContents(main)
@@ -270,7 +270,7 @@ def _is_plain_navigation(element: Element, text: str, contents: PageContents) ->
     return len(_WORD.findall(text)) == sum(map(len, links))
 
 
-def _remove_page_end(main: Element) -> list[LeftOut]:
+def _remove_page_end(main: Element) -> list[LeftOutText]:
     """Remove everything after the last rule of a page if it is a line of links or a copyright notice."""
     rules = list(main.iter("hr"))
     if not rules or not _ends_the_page(rules[-1], main):
@@ -284,7 +284,7 @@ def _remove_page_end(main: Element) -> list[LeftOut]:
             element.tag = "template"
         rules[-1].tail = None
         etree.strip_elements(main, "template", with_tail=True)
-        return [LeftOut(text=text, why="words")]
+        return [LeftOutText(text=text, why="words")]
     return []
 
 

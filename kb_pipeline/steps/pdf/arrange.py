@@ -15,7 +15,7 @@ from kb_pipeline.steps.pdf.lines import Line, Row, join
 from kb_pipeline.steps.pdf.outline import CAPTION, Heading
 from kb_pipeline.steps.pdf.paragraphs import blocks_of, breaks_off, follows
 from kb_pipeline.steps.pdf.ruled_tables import ruled_stretches, table_of_rules
-from kb_pipeline.steps.pdf.sheets import Sheet
+from kb_pipeline.steps.pdf.sheets import PageSheet
 from kb_pipeline.steps.pdf.study import Study
 from kb_pipeline.steps.pdf.tables import Beside, FoundTable
 
@@ -47,7 +47,7 @@ def arrange(study: Study, numbers: Sequence[int], figures: Mapping[int, Sequence
     return _with_captions(blocks)
 
 
-def _leave_out_labels(study: Study, sheet: Sheet, figure: Figure) -> None:
+def _leave_out_labels(study: Study, sheet: PageSheet, figure: Figure) -> None:
     """Take the words inside of a drawing from the page, unless it is a frame around text: they are on its picture."""
     if not figure.is_drawing:
         return
@@ -63,7 +63,7 @@ def _leave_out_labels(study: Study, sheet: Sheet, figure: Figure) -> None:
     sheet.leave_to_picture(inside)
 
 
-def _take_grids(study: Study, sheet: Sheet) -> list[FoundTable]:
+def _take_grids(study: Study, sheet: PageSheet) -> list[FoundTable]:
     """Take the tables that lines make from the page."""
     tables = []
     for grid in grids_of(sheet.drawings):
@@ -90,7 +90,7 @@ def _is_surely_heading(study: Study, piece: Line) -> bool:
 
 
 def _of_page(
-    study: Study, sheet: Sheet, tables: Sequence[FoundTable], figures: Sequence[Figure]
+    study: Study, sheet: PageSheet, tables: Sequence[FoundTable], figures: Sequence[Figure]
 ) -> Iterator[list[Block]]:
     """The blocks of each region of the page, in the order of reading."""
     rows = sheet.rows
@@ -108,7 +108,7 @@ def _of_page(
     yield from _with_figures(groups, figures)
 
 
-def _of_region(study: Study, sheet: Sheet, rows: list[Row], alone: bool) -> Iterator[Block]:
+def _of_region(study: Study, sheet: PageSheet, rows: list[Row], alone: bool) -> Iterator[Block]:
     page_left, page_right = study.lefts.get(sheet.number, 0.0), study.rights.get(sheet.number, sheet.width)
     right = max(row[-1].right for row in rows)
     left = min(row[0].left for row in rows)
@@ -149,7 +149,7 @@ def _text_blocks(rows: Sequence[Row], study: Study, right: float, left: float) -
         yield block
 
 
-def _table_stretches(study: Study, sheet: Sheet, rows: list[Row]) -> dict[int, tuple[int, FoundTable | Beside]]:
+def _table_stretches(study: Study, sheet: PageSheet, rows: list[Row]) -> dict[int, tuple[int, FoundTable | Beside]]:
     """The tables without upright lines, and texts side by side, by their first row, with the row behind their last."""
 
     def pieces(first: int, last: int) -> Iterator[Line]:

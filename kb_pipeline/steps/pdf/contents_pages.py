@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from kb_pipeline.steps.pdf.lines import Row
 from kb_pipeline.steps.pdf.outline import squash
-from kb_pipeline.steps.pdf.sheets import Sheet
+from kb_pipeline.steps.pdf.sheets import PageSheet
 
 _DOTS = ".·…•"
 # the pattern begins with a sign, and not with a repetition, so that most lines are passed over at once
@@ -25,7 +25,7 @@ _FROM_LETTER_TO_LETTER = re.compile(r"[^\W\d](?:.*[^\W\d])?", re.S)
 _FEWEST = 3
 
 
-def contents_rows(sheet: Sheet, after_contents: bool) -> list[Row]:
+def contents_rows(sheet: PageSheet, after_contents: bool) -> list[Row]:
     """The rows of a page that belong to contents; ``after_contents`` says that the page before ended with such.
 
     They are lines that end with a page's number behind leaders or at the right margin, with their titles and what
@@ -61,7 +61,7 @@ def contents_rows(sheet: Sheet, after_contents: bool) -> list[Row]:
     return rows[first : last + 1]
 
 
-def index_rows(sheet: Sheet, after_index: bool) -> list[Row]:
+def index_rows(sheet: PageSheet, after_index: bool) -> list[Row]:
     """All rows of a page of an index in columns: most of its lines end with numbers of pages."""
     pieces = [piece for row in sheet.rows for piece in row]
     if len(pieces) < 12 and not (after_index and len(pieces) > 3):
@@ -99,12 +99,12 @@ def _has_page_at_margin(row: Row, margin: float) -> bool:
     )
 
 
-def leave_out_contents(sheets: Sequence[Sheet]) -> list[int]:
+def leave_out_contents(sheets: Sequence[PageSheet]) -> list[int]:
     """Take contents and indexes from the pages; returns the numbers of the pages that had some.
 
     What they name must stand elsewhere in the document: a list of prices has numbers behind leaders as well.
     """
-    runs: list[list[tuple[Sheet, list[Row]]]] = []
+    runs: list[list[tuple[PageSheet, list[Row]]]] = []
     after_contents = after_index = False
     for sheet in sheets:
         rows = contents_rows(sheet, after_contents)

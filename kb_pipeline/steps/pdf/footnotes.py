@@ -5,12 +5,12 @@ from collections.abc import Sequence
 
 from kb_pipeline.steps.pdf.blocks import Block, Kind
 from kb_pipeline.steps.pdf.lines import Line, Row, join
-from kb_pipeline.steps.pdf.sheets import Sheet
+from kb_pipeline.steps.pdf.sheets import PageSheet
 
 _MARK = re.compile(r"(\d{1,3}|[*†‡§¶]{1,3}|[a-z])(?=$|\W)")
 
 
-def take_footnotes(sheet: Sheet, body_size: float) -> list[Block]:
+def take_footnotes(sheet: PageSheet, body_size: float) -> list[Block]:
     """Take the footnotes from the page; the first one may go on from the page before and has no mark then."""
     rows = sheet.rows
     first = len(rows)
@@ -58,7 +58,7 @@ def _mark_of(line: Line, body_size: float) -> str:
     return found[0] if whole and (raised or (len(line.words) > 1 and not line.words[1].glued)) else ""
 
 
-def _rule_above(sheet: Sheet, rows: Sequence[Row]) -> int | None:
+def _rule_above(sheet: PageSheet, rows: Sequence[Row]) -> int | None:
     """The first row below a short rule at the left, in the lower part of the page."""
     left = min((piece.left for row in rows for piece in row), default=0.0)
     for drawing in sheet.drawings:

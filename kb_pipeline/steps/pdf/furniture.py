@@ -17,7 +17,7 @@ from typing import NamedTuple
 from kb_pipeline.steps.pdf.lines import Row
 from kb_pipeline.steps.pdf.model import Page
 from kb_pipeline.steps.pdf.outline import CAPTION
-from kb_pipeline.steps.pdf.sheets import Sheet, sheet_of
+from kb_pipeline.steps.pdf.sheets import PageSheet, sheet_of
 
 MARGIN = 0.13
 """The share of the page's height, at the top and at the bottom, where furniture stands."""
@@ -48,7 +48,7 @@ class _Entry:
     ``size_beside`` is that of the next row towards the text.
     """
 
-    sheet: Sheet
+    sheet: PageSheet
     row: Row
     place: _Place
     words: str
@@ -78,7 +78,7 @@ class _Names(NamedTuple):
         return False
 
 
-def furniture(sheets: Sequence[Sheet], titles: Collection[str], body_size: float) -> dict[int, list[Row]]:
+def furniture(sheets: Sequence[PageSheet], titles: Collection[str], body_size: float) -> dict[int, list[Row]]:
     """The rows that are furniture, by the page's number. ``titles`` are the outline's, by :func:`plain`."""
     margins = [margin for sheet in sheets for margin in _margins(sheet)]
     in_margins = {id(entry.row) for margin in margins for entry in margin}
@@ -119,7 +119,7 @@ def without_furniture(pages: Sequence[Page]) -> list[Page]:
     return kept
 
 
-def continuations(sheet: Sheet) -> list[Row]:
+def continuations(sheet: PageSheet) -> list[Row]:
     """The lines at the edges of the text that only say that it goes on over the page."""
     edges = [*sheet.rows[:1], *sheet.rows[-1:]]
     return [row for row in edges if _CONTINUED.fullmatch(" ".join(piece.text for piece in row).strip())]
@@ -133,7 +133,7 @@ def plain(text: str) -> str:
     return re.sub(r"[\W_]+", "", text).lower()
 
 
-def _margins(sheet: Sheet) -> Iterator[list[_Entry]]:
+def _margins(sheet: PageSheet) -> Iterator[list[_Entry]]:
     """The rows in the upper and in the lower margin, each from the edge inwards."""
     top = [row for row in sheet.rows if row[0].baseline < MARGIN * sheet.height]
     bottom = [row for row in sheet.rows[len(top) :] if row[0].baseline > (1 - MARGIN) * sheet.height]
@@ -142,7 +142,7 @@ def _margins(sheet: Sheet) -> Iterator[list[_Entry]]:
     yield [_entry(sheet, row, "bottom", upwards[at:]) for at, row in enumerate(bottom[::-1][:_MOST_ROWS])]
 
 
-def _entry(sheet: Sheet, row: Row, edge: str, inwards: Sequence[Row]) -> _Entry:
+def _entry(sheet: PageSheet, row: Row, edge: str, inwards: Sequence[Row]) -> _Entry:
     """``inwards`` are the rows of the page from this one on."""
     baseline = row[0].baseline
     distance = baseline if edge == "top" else sheet.height - baseline

@@ -10,7 +10,7 @@ from functools import lru_cache
 from kb_pipeline.steps.pdf.columns import regions
 from kb_pipeline.steps.pdf.lines import Line, Row, join, part_of
 from kb_pipeline.steps.pdf.model import PdfOutlineEntry
-from kb_pipeline.steps.pdf.sheets import Sheet
+from kb_pipeline.steps.pdf.sheets import PageSheet
 
 _NUMBER = re.compile(r"(?:chapter|appendix|section|part|kapitel|chapitre|capítulo)?[\divxlcA-Z.]{0,12}", re.I)
 _CHAPTER = re.compile(
@@ -50,7 +50,7 @@ def squash(text: str) -> str:
 
 
 def find_titles(
-    sheets: Sequence[Sheet], outline: Sequence[PdfOutlineEntry]
+    sheets: Sequence[PageSheet], outline: Sequence[PdfOutlineEntry]
 ) -> tuple[list[Heading], list[PdfOutlineEntry], list[Row]]:
     """The headings of the outline, the entries that are on no page, and rows that only count chapters."""
     by_number = {sheet.number: sheet for sheet in sheets}
@@ -77,7 +77,7 @@ def find_titles(
     return found, missing, counters
 
 
-def _divided(sheet: Sheet, rows: list[Row]) -> list[Row]:
+def _divided(sheet: PageSheet, rows: list[Row]) -> list[Row]:
     """The rows of a heading alone: what stands in one line with it, its text, becomes a row below it."""
     divided = []
     for row in rows:
@@ -96,7 +96,7 @@ def _divided(sheet: Sheet, rows: list[Row]) -> list[Row]:
     return divided
 
 
-def _rows_of_title(sheet: Sheet, wanted: str, top: float | None, taken: set[int]) -> list[Row] | None:
+def _rows_of_title(sheet: PageSheet, wanted: str, top: float | None, taken: set[int]) -> list[Row] | None:
     candidates: list[tuple[float, list[Row]]] = []
     for index, row in enumerate(sheet.rows):
         if not _may_begin(row, wanted):
@@ -171,7 +171,7 @@ def _numbers(pieces: Row) -> Iterator[str]:
             yield "".join(words[:count])
 
 
-def _counters_above(sheet: Sheet, piece: Line) -> list[Row]:
+def _counters_above(sheet: PageSheet, piece: Line) -> list[Row]:
     """The rows right above a heading that only count: "Chapter 5" on one or on two lines."""
     above = [row for row in sheet.rows if row[0].baseline < piece.baseline - 1]
     for count in (1, 2):
@@ -180,12 +180,12 @@ def _counters_above(sheet: Sheet, piece: Line) -> list[Row]:
     return []
 
 
-def by_fonts(sheets: Sequence[Sheet], body_size: float, leading: float) -> list[Heading]:
+def by_fonts(sheets: Sequence[PageSheet], body_size: float, leading: float) -> list[Heading]:
     """Lines that are larger than the text, or wholly bold, and stand apart from what is above them.
 
     Levels follow the sizes; a number before a heading that counts more parts makes it deeper.
     """
-    found: list[tuple[Sheet, list[Row]]] = []
+    found: list[tuple[PageSheet, list[Row]]] = []
     for sheet, all_rows in ((each, rows) for each in sheets for rows in regions(each.rows)):
         index = 0
         while index < len(all_rows):

@@ -9,7 +9,7 @@ from kb_pipeline.steps.pdf.model import Box, Drawing, Page, PdfLink, Word
 
 
 @dataclass(slots=True)
-class Sheet:
+class PageSheet:
     """One page. ``turned`` are its lines in other directions, and notes beside its text.
 
     ``left_out`` is the text that no reader of the article needs, as running heads and contents.
@@ -47,7 +47,7 @@ class Sheet:
         self.rows = [row for row in rows if row]
 
 
-def sheet_of(page: Page) -> Sheet:
+def sheet_of(page: Page) -> PageSheet:
     """Take the words of a page together to rows; one from right to left is seen in a mirror."""
     is_mirrored = is_right_to_left(page.text)
     page = mirrored(page) if is_mirrored else page
@@ -56,7 +56,7 @@ def sheet_of(page: Page) -> Sheet:
     drawings = page.drawings if not page.dropped_drawings else ()
     _add_bullets(page.number, rows, drawings)
     _begin_at_icons(rows, page.images)
-    sheet = Sheet(page.number, page.width, page.height, rows, turned, page.links, drawings, page.images, page.label)
+    sheet = PageSheet(page.number, page.width, page.height, rows, turned, page.links, drawings, page.images, page.label)
     sheet.is_mirrored = is_mirrored
     return sheet
 

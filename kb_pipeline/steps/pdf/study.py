@@ -12,7 +12,7 @@ from kb_pipeline.steps.pdf.lines import Line
 from kb_pipeline.steps.pdf.model import Page, PdfOutlineEntry, Word
 from kb_pipeline.steps.pdf.outline import Heading, by_fonts, find_titles, squash
 from kb_pipeline.steps.pdf.paragraphs import Measures, has_room
-from kb_pipeline.steps.pdf.sheets import Sheet, sheet_of
+from kb_pipeline.steps.pdf.sheets import PageSheet, sheet_of
 
 _FEWEST_ENTRIES = 3
 _MOST_FURNITURE = 0.8
@@ -28,7 +28,7 @@ class Study:
     page shows, ``contents`` the pages with tables of contents or indexes, which are left out.
     """
 
-    sheets: dict[int, Sheet]
+    sheets: dict[int, PageSheet]
     measures: Measures
     fixed_fonts: set[str]
     words: set[str]
@@ -52,7 +52,7 @@ def study(pages: Iterable[Page], outline: Sequence[PdfOutlineEntry] = ()) -> Stu
     fonts: dict[str, list[tuple[str, float]]] = defaultdict(list)
     named: set[str] = set()
     words: set[str] = set()
-    sheets: list[Sheet] = []
+    sheets: list[PageSheet] = []
     for page in pages:
         sheets.append(sheet_of(page))
         for word in page.words:
@@ -84,7 +84,7 @@ def study(pages: Iterable[Page], outline: Sequence[PdfOutlineEntry] = ()) -> Stu
     return result
 
 
-def _set_headings(result: Study, sheets: Sequence[Sheet], outline: Sequence[PdfOutlineEntry]) -> None:
+def _set_headings(result: Study, sheets: Sequence[PageSheet], outline: Sequence[PdfOutlineEntry]) -> None:
     headings, missing, counters = find_titles(sheets, outline)
     result.missing.extend(entry for entry in missing if entry.page not in result.contents)
     for sheet in sheets:
@@ -104,7 +104,7 @@ def _set_headings(result: Study, sheets: Sequence[Sheet], outline: Sequence[PdfO
             result.headings[id(piece)] = heading
 
 
-def _add_title(sheets: Sequence[Sheet], headings: list[Heading], body_size: float) -> None:
+def _add_title(sheets: Sequence[PageSheet], headings: list[Heading], body_size: float) -> None:
     """Make the largest lines of the first page its title, above the headings of the outline."""
     if not sheets or not sheets[0].rows:
         return
@@ -139,7 +139,7 @@ def _fixed_share(words: Sequence[Word], fixed_fonts: set[str]) -> float:
     return fixed / max(letters, 1)
 
 
-def _body_size(sheets: Sequence[Sheet]) -> float:
+def _body_size(sheets: Sequence[PageSheet]) -> float:
     sizes: Counter[float] = Counter()
     for sheet in sheets:
         for row in sheet.rows:
@@ -149,7 +149,7 @@ def _body_size(sheets: Sequence[Sheet]) -> float:
     return sizes.most_common(1)[0][0] if sizes else 10.0
 
 
-def _leading(sheets: Sequence[Sheet]) -> float:
+def _leading(sheets: Sequence[PageSheet]) -> float:
     """The usual distance of lines of a paragraph, in heights of the font."""
     distances: Counter[float] = Counter()
     for sheet in sheets:
@@ -171,7 +171,7 @@ def _leading(sheets: Sequence[Sheet]) -> float:
     return min(ratio for ratio, count in distances.items() if count > 0.5 * most)
 
 
-def _margins(sheets: Sequence[Sheet]) -> tuple[dict[int, float], dict[int, float]]:
+def _margins(sheets: Sequence[PageSheet]) -> tuple[dict[int, float], dict[int, float]]:
     """Where the text begins and ends on each page: left and right pages may differ."""
     lefts: dict[int, float] = {}
     rights: dict[int, float] = {}

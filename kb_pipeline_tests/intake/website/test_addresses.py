@@ -3,7 +3,7 @@
 import pytest
 
 from kb_pipeline.intake.naming import article_ids
-from kb_pipeline.intake.website.addresses import Scope, whole
+from kb_pipeline.intake.website.addresses import SiteScope, whole
 
 BASE = "https://docs.example.org/guide/start.html"
 
@@ -43,7 +43,7 @@ def test_what_is_no_address_of_the_web_has_none(address: str) -> None:
 def test_all_below_the_start_belongs_to_a_source() -> None:
     for start in ("https://docs.example.org/guide/", "https://docs.example.org/guide/index.html",
                   "https://docs.example.org/guide"):  # fmt: skip
-        scope = Scope(start)
+        scope = SiteScope(start)
         paths = ("guide/", "guide/a/b", "guide", "guides", "")
         assert [path for path in paths if scope.has(f"https://docs.example.org/{path}")] == list(paths[:3])
         assert not scope.has("http://docs.example.org/guide/")
@@ -51,7 +51,7 @@ def test_all_below_the_start_belongs_to_a_source() -> None:
 
 
 def test_each_page_has_a_name_of_its_own_that_says_where_it_is() -> None:
-    scope = Scope("https://docs.example.org/guide/")
+    scope = SiteScope("https://docs.example.org/guide/")
     paths = (
         "guide guide/ guide/a guide/a/ guide/a.html guide/a/index.html guide/a?x=1 guide/a?x=2 guide/gr%C3%BC%C3%9Fe"
     )

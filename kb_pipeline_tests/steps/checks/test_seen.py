@@ -2,7 +2,7 @@
 
 import pytest
 
-from kb_pipeline.records import CheckResult, ConvertedArticle, ImageInfo, LeftOut
+from kb_pipeline.records import CheckResult, ConvertedArticle, ImageInfo, LeftOutText
 from kb_pipeline.steps.checks import read_seen, seen_is_published
 from kb_pipeline_tests.growth import grows_in_proportion
 from kb_pipeline_tests.steps.html.pages import convert, image
@@ -124,7 +124,7 @@ def test_a_statement_in_a_box_of_such_a_name_is_lost() -> None:
 
 def test_what_the_model_of_main_content_leaves_out_is_not_lost() -> None:
     page = f"<main>{''.join(f'<p>Sentence {number} of it is here.</p>' for number in range(4))}</main>"
-    left_out = LeftOut(text="Sentence 2 of it is here.", why="model")
+    left_out = LeftOutText(text="Sentence 2 of it is here.", why="model")
     converted = article("\n\n".join(f"Sentence {number} of it is here." for number in (0, 1, 3)))
     assert not seen_is_published(converted, read_seen(page, {})).passed
     assert seen_is_published(converted.model_copy(update={"left_out": (left_out,)}), read_seen(page, {})).passed
