@@ -94,7 +94,7 @@ Argument = QuotedText | PlainWord | Chain
 
 
 @dataclass(frozen=True)
-class Scope:
+class NetworkVersion:
     """One version of a network. The ids of its elements begin with it, so that versions lie beside each other."""
 
     name: str
@@ -112,7 +112,7 @@ class Scope:
         return unquote(value.removeprefix(self._start)) if value.startswith(self._start) else value
 
 
-def checked(text: str, scope: Scope, most_rows: int, characters: int = MOST_BYTES) -> str:
+def checked(text: str, scope: NetworkVersion, most_rows: int, characters: int = MOST_BYTES) -> str:
     """The traversal to send for ``text``: within ``scope``, with at most ``most_rows`` results.
 
     Raises:
@@ -325,12 +325,12 @@ def chains(chain: Chain) -> Iterator[Chain]:
         pending += [each for call in current.calls for each in call.arguments if isinstance(each, Chain)]
 
 
-def _written(chain: Chain, scope: Scope) -> str:
+def _written(chain: Chain, scope: NetworkVersion) -> str:
     steps = [_step(call, scope) for call in chain.calls]
     return ".".join([chain.start, *steps] if chain.start else steps)
 
 
-def _step(call: Call, scope: Scope) -> str:
+def _step(call: Call, scope: NetworkVersion) -> str:
     arguments = call.arguments
     if call.name in ("V", "E"):
         ids = ", ".join(_ids(argument, scope) for argument in arguments)
@@ -353,13 +353,13 @@ def _names_the_id(argument: Argument) -> bool:
     return argument in (QuotedText("id"), PlainWord("id"), PlainWord("T.id"))
 
 
-def _argument(argument: Argument, scope: Scope) -> str:
+def _argument(argument: Argument, scope: NetworkVersion) -> str:
     if isinstance(argument, QuotedText):
         return quoted(argument.value)
     return argument.value if isinstance(argument, PlainWord) else _written(argument, scope)
 
 
-def _ids(argument: Argument, scope: Scope) -> str:
+def _ids(argument: Argument, scope: NetworkVersion) -> str:
     """An argument that names elements, or compares their ids."""
     if isinstance(argument, QuotedText):
         return quoted(scope.stored(argument.value))

@@ -27,7 +27,7 @@ from kb_pipeline.network.base import (
 from kb_pipeline.network.cosmos import gremlin_gate
 from kb_pipeline.network.cosmos import sql_gate as cosmos_sql_gate
 from kb_pipeline.network.cosmos.gremlin import GremlinService
-from kb_pipeline.network.cosmos.gremlin_gate import HIDDEN, PAGE, PARTITION, VERSION, Scope
+from kb_pipeline.network.cosmos.gremlin_gate import HIDDEN, PAGE, PARTITION, VERSION, NetworkVersion
 from kb_pipeline.network.cosmos.gremlin_names import GraphNames
 from kb_pipeline.network.cosmos.sql import TelemetryService
 from kb_pipeline.network.cosmos.versions import LoadedVersion, read_versions
@@ -164,7 +164,7 @@ class CosmosStore(NetworkStore):
             self._network = served.version, network
         return network
 
-    def _elements(self, step: str, key: str, pages: int, columns: Mapping[str, str], scope: Scope) -> pa.Table:
+    def _elements(self, step: str, key: str, pages: int, columns: Mapping[str, str], scope: NetworkVersion) -> pa.Table:
         query = f"g.{step}().has('{key}', s).has('{PAGE}', n).valueMap(true)"
 
         def read(page: int) -> list[dict[str, Any]]:
@@ -211,7 +211,7 @@ def _kind(value: object) -> str:
     return "object" if isinstance(value, dict) else "string"
 
 
-def _shown_row(result: Any, scope: Scope) -> dict[str, Any]:  # noqa: ANN401
+def _shown_row(result: Any, scope: NetworkVersion) -> dict[str, Any]:  # noqa: ANN401
     """A result as a row: a map becomes its columns, an element its id, label and properties, all else one value."""
     shown = _shown(result, scope)
     if not isinstance(shown, dict):
@@ -222,7 +222,7 @@ def _shown_row(result: Any, scope: Scope) -> dict[str, Any]:  # noqa: ANN401
     }
 
 
-def _shown(value: Any, scope: Scope) -> Any:  # noqa: ANN401
+def _shown(value: Any, scope: NetworkVersion) -> Any:  # noqa: ANN401
     """A value of the driver, or of the JSON that Azure sends, as plain data with the ids of the network."""
     if value is None or isinstance(value, bool | int | float):
         return value
@@ -249,7 +249,7 @@ def _shown(value: Any, scope: Scope) -> Any:  # noqa: ANN401
     return str(value)
 
 
-def _element(element: Any, label: str, properties: Mapping[str, Any], scope: Scope) -> dict[str, Any]:  # noqa: ANN401
+def _element(element: Any, label: str, properties: Mapping[str, Any], scope: NetworkVersion) -> dict[str, Any]:  # noqa: ANN401
     """A vertex or an edge; a property of Azure is a list of values with ids."""
     row: dict[str, Any] = {"id": _shown(element, scope), "label": label}
     for name, held in properties.items():

@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any, NamedTuple
 
 from kb_pipeline.network.cosmos.gremlin import GremlinService
-from kb_pipeline.network.cosmos.gremlin_gate import PARTITION, Scope
+from kb_pipeline.network.cosmos.gremlin_gate import PARTITION, NetworkVersion
 from kb_pipeline.network.cosmos.sql_gate import Contained
 
 
@@ -44,9 +44,9 @@ class LoadedVersion:
     telemetry_until: str = ""
 
     @property
-    def scope(self) -> Scope:
+    def scope(self) -> NetworkVersion:
         """Where its vertices and edges are."""
-        return Scope(f"{self.scenario}@{self.version}")
+        return NetworkVersion(f"{self.scenario}@{self.version}")
 
 
 @dataclass(frozen=True)

@@ -9,13 +9,13 @@ from hypothesis import strategies as st
 
 from kb_pipeline.errors import QueryError, QueryRefusedError
 from kb_pipeline.network.base import QueryLimits
-from kb_pipeline.network.cosmos.gremlin_gate import MOST_STEPS, STEPS, Scope, checked, parse
+from kb_pipeline.network.cosmos.gremlin_gate import MOST_STEPS, STEPS, NetworkVersion, checked, parse
 from kb_pipeline.network.cosmos.store import CosmosStore
 from kb_pipeline_tests.app.cosmos_server import CosmosServer
 from kb_pipeline_tests.contracts.network_store_contract import SAMPLE
 from kb_pipeline_tests.network.cosmos.accounts import GremlinServer, loaded_accounts
 
-SCOPE = Scope("telco@1")
+SCOPE = NetworkVersion("telco@1")
 HERE = ".has('partitionKey', 'telco@1')"
 Asked = tuple[CosmosStore, GremlinServer]
 HOSTILE = r"""
