@@ -14,6 +14,7 @@ from app.grounding.patterns import Reading, Replacement
 from app.grounding.sources import Sources, image_markdown, looks_like_image, trimmed
 
 _LONGEST_NAME = 128
+"""Characters that are read of a host: more than real ones have, and few enough to keep hostile text cheap."""
 _CONTINUES_ADDRESS = ("/", ":", "?", "#", "\\")
 """Characters that lead from a domain to a place on it."""
 _BEFORE_ADDRESS = frozenset(punctuation) - frozenset("+-.~")

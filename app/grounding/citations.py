@@ -19,6 +19,7 @@ DOCUMENT_ROUTE = "/api/documents/"
 """Where the service serves documents; ``<article_id>/<file>`` or ``<article_id>/pages/<number>.png`` follows."""
 
 _LONGEST_LABEL = 40
+"""Characters of a page's label, such as "A-12"; the file chooses it, so a longer one is cut."""
 
 RunUrl = Callable[[str], str | None]
 _LOCAL_IMAGE = re.compile(r"\]\(images/")

@@ -9,6 +9,7 @@ _HEAD = 200
 
 _MARKERS = re.compile(r"(?:[ \t>*+.)0-9-]|\[\^[^\[\]]*+\]:)*+")
 _GAP = 8
+"""Characters of white space that are held back: an indentation; of more, the beginning is written at once."""
 _TAIL = 160
 """Characters kept of the end of the output, enough for a mail address or a host name."""
 _PUNCTUATION = frozenset("?!.,;)")

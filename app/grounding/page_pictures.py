@@ -8,6 +8,7 @@ from kb_pipeline.steps.fingerprint import sha256
 from kb_pipeline.steps.formats import PDF, media_type_of
 
 _ID = 12
+"""Hexadecimal digits, 48 bits: no two sentences of one passage share them by chance."""
 
 
 def quote_id(text: str) -> str:

@@ -8,9 +8,13 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 LONGEST_LABEL = 1000
+"""Characters between brackets: CommonMark reads 999 of a label."""
 LONGEST_TARGET = 2000
+"""Characters of an address: what browsers and servers handle for sure."""
 LONGEST_CODE = 1000
+"""Characters within which a code span closes; a stream waits for it no longer."""
 LONGEST_RUN = 100
+"""Backticks in a row that can open code. Nobody writes more, and each number has a pattern that is kept."""
 
 _INSIDE = r"[^\[\]\\\n]++|\\[^\n]"
 LABEL = re.compile(rf"\[(?:{_INSIDE}|\[(?:{_INSIDE})*+\])*+\]")

@@ -15,6 +15,7 @@ from app.grounding.references import read_square
 from app.grounding.sources import Sources, image_markdown
 
 _MOST_DEFINITIONS = 100
+"""Definitions of links, and images that wait for theirs: more than a real answer has; bounds what is remembered."""
 _ELSEWHERE = re.compile(r"//|[:\\]")
 """What a target that leaves the page contains, even if an escape hides it."""
 _SPLIT_FRAGMENT = re.compile(r"#.*[\s<>()\[\]\"].*", re.DOTALL)

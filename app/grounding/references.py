@@ -19,7 +19,9 @@ _INNER = re.compile(rf"\s*{_ITEM}(?:\s*(?:[,;&]|\band\b)?\s*{_ITEM})*\s*", re.IG
 _EXPLICIT = re.compile(rf"\#|{_WORD}", re.IGNORECASE)
 _ANNOTATION = re.compile(r"\s*([0-9]{1,4}(?:\s*,\s*[0-9]{1,4})*)\s*(?:†.*)?|[0-9]+:[0-9]+†.*")
 _LONGEST = 200
+"""Characters of the inside of a reference: room for dozens of numbers."""
 _LONGEST_RANGE = 20
+"""Passages that a range such as "#3-#7" can name; of a longer one only the ends are meant."""
 _LARGEST_PLAUSIBLE = 99
 """A larger number alone in brackets is a year or an amount, unless a passage has this number."""
 

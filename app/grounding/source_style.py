@@ -18,7 +18,9 @@ Placed = tuple[int, int, int]
 """Start and end of a reference in the text, and the number of its citation."""
 
 _LONGEST = 400
+"""Characters between the brackets of a source: a title, an address and pages."""
 _LONGEST_TITLE = 150
+"""Characters of a web page's title; strangers choose it, and it must fit into a line."""
 _BEGINNING = re.compile(r"\([ \t]{0,8}(?:sources?|quellen?)[ \t]{0,8}:[ \t]{0,8}", re.IGNORECASE)
 _INSIDE = re.compile(rf"(?:[^()\n]|\([^()\n]{{0,100}}\)){{0,{_LONGEST}}}+")
 _PAGES = re.compile(
@@ -33,6 +35,7 @@ _ESCAPE = re.compile(r"\\([!-/:-@\[-`{-~])")
 _SPECIAL = re.compile(r"[\\`*<>\[\]]")
 _RANGE = re.compile(r"(\d{1,9})\s*[-–]\s*(\d{1,9})")
 _LONGEST_RANGE = 50
+"""Pages of a range that are read back; no statement stands on more."""
 _OPEN = re.compile(r"\[(?:R(?:e(?:f(?: (?:#\d{0,4})?)?)?)?)?\Z")
 _WRITTEN = re.compile(r"[ \t]{0,8}\(Source: (?:[^()\n]|\([^()\n]{0,100}\)){1,400}+\)")
 

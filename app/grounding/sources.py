@@ -12,7 +12,9 @@ from app.grounding.source_style import NamedSource, numbers_of
 from app.schema.passages import Citation
 
 _LONGEST = 2000
+"""Characters of an address, as in ``patterns.LONGEST_TARGET``."""
 _LONGEST_ALT = 300
+"""Characters of an alternative text: a caption; what is longer describes the picture in the passage."""
 _ESCAPE = re.compile(r"\\([ !-/:-@\[-`{-~])")
 _SCHEMES = re.compile(r"^(?:[a-z][a-z0-9+.-]*:\s*)+", re.IGNORECASE)
 _NO_ARTICLE = frozenset({"", ".", "..", "images"})

@@ -26,8 +26,11 @@ FEWEST_WORDS = 2
 Shape = Literal["prose", "row", "code"]
 
 _LONGEST = 1000
+"""Characters of a sentence; a longer one is cut at a space, so that a stream never waits for a full stop."""
 _AHEAD = 24
+"""Characters that must follow a full stop before it is certain that no reference does."""
 _GAP_AHEAD = 12
+"""White space after a full stop; more of it ends the sentence, whatever follows."""
 _WITHOUT_GAP = "。！？"
 """Characters after a full stop that decide whether a sentence ends there and whether a reference follows it."""
 _REFERENCE = re.compile(r"[ \t]{0,8}\[Ref #[0-9]{1,4}\]")

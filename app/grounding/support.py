@@ -18,15 +18,25 @@ LONGEST_ANSWER = 20_000
 _IMAGE = re.compile(r"!\[(?:[^\[\]\\]|\\.)*+\]\([^()\s]*+\)")
 _CLOSING = "*_\"'”’)» "
 _REST = 400
+"""Characters behind a reference in which its sentence may go on."""
 _CLAIMS = 100
+"""Sentences that are compared with one passage: more than an answer has; keeps a hostile one cheap."""
 _UNITS = 400
+"""Units of a passage that are compared; what stands behind them in a very long one is not quoted."""
 _SENTENCES_OF_A_REFERENCE = 12
+"""Sentences before a reference that it may bear out: a long paragraph."""
 _QUOTES_OF_A_SENTENCE = 2
+"""A sentence of an answer may join two of its passage; a third would say little of it."""
 _ENOUGH = 0.5
+"""Share of a sentence's words, by weight, that its quotes must hold."""
 _ALIKE = 0.8
+"""Share of the words from which one text says what another says, so that no second quote is looked for."""
 _ADDS = 0.2
+"""Share of a sentence's words that a second quote must add; less is common words."""
 _OF_UNIT_BEFORE = 0.5
+"""What the unit before counts: "It ..." says what it is about one sentence earlier."""
 _FEWEST = 4
+"""Words of a unit that can bear out a sentence alone; fewer stand in nearly everything."""
 _QUOTABLE = {"sentence", "row", "code", "term"}
 
 

@@ -34,13 +34,13 @@ class Value:
     bare: frozenset[Reading] = frozenset()
 
 
-_DAY = 86_400.0
+_DAY = 86_400.0  # seconds
 _SECONDS = {
     "nanosecond": 1e-9, "microsecond": 1e-6, "millisecond": 1e-3, "second": 1.0, "minute": 60.0, "hour": 3600.0,
     "day": _DAY, "night": _DAY, "week": 7 * _DAY, "fortnight": 14 * _DAY,
 }  # fmt: skip
 _MONTHS = {"month": 1.0, "quarter": 3.0, "year": 12.0, "decade": 120.0, "century": 1200.0}
-_DAYS_OF_A_MONTH = (28, 30, 31)
+_DAYS_OF_A_MONTH = (28, 30, 31)  # a month is as long as any of them
 _DAYS_OF_A_YEAR = (365, 366)
 _BYTES = ("byte", "kilobyte", "megabyte", "gigabyte", "terabyte", "petabyte")
 _PERCENT = ("%", "percent", "per cent", "prozent", "pour cent", "por ciento")
@@ -139,6 +139,7 @@ _NUMBER = re.compile(
 )
 _AFTER_STEP = re.compile(r"[.)]\s")
 _LONGEST_MARKER = 40
+"""Characters of indentation, quote signs and bullets before the text of a line."""
 _CODE = re.compile(
     r"(?<![\w/.-])(?:--?[a-z][\w-]+|/?[\w.+-]+(?:/[\w.+-]+)+|[\w+-]+(?:[._:+-][\w+-]+)*)(?![\w])", re.IGNORECASE
 )
@@ -149,6 +150,7 @@ _WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*|[^\s\w-]|\d+")
 _HALF = re.compile(r"\bhalf\s{1,2}\Z", re.IGNORECASE)
 _PART_OF = re.compile(r"\b(?:quarters?|thirds?|most|part)\sof\s\Z", re.IGNORECASE)
 _LONGEST_PART = 12
+"""Characters before "an hour" in which "half" or "a quarter of" may stand."""
 _OCLOCK = re.compile(r"\s(?:uhr|o['’]clock)\b", re.IGNORECASE)
 _AND_A_HALF = re.compile(r"\sand a half\b", re.IGNORECASE)
 
