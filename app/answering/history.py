@@ -15,8 +15,11 @@ PASSAGES = "kb_passages"
 """Marks a text content of a user's message that holds passages rather than the user's words."""
 
 _TOKENS_PER_MESSAGE = 8
+"""Tokens of a message beside its text: OpenAI's formats take 3 or 4; twice that is on the safe side."""
 _EARLIER_SHARE = 0.75
+"""Share of the budget for earlier turns, so that long passages never drive out the whole conversation."""
 _SHORT = 480
+"""Characters that each passage keeps when they do not all fit: its first sentences."""
 
 
 class FitHistory(ChatMiddleware):

@@ -12,6 +12,7 @@ from collections.abc import Collection, Iterable
 from html import unescape
 
 MOST_SEARCHES = 3
+"""Each is a search for which a reader waits."""
 HELD = 240
 """Characters that a response may have before readers see it: one with a marker begins with it, or with a sentence."""
 
@@ -21,6 +22,7 @@ _CODE = re.compile(
     r"(?ms)^[ \t>]*(?P<fence>```+|~~~+).*?(?:^[ \t>]*(?P=fence)[ \t]*$|\Z)|(?P<ticks>`+)(?!`).*?(?<!`)(?P=ticks)(?!`)"
 )
 _LONGEST = 200
+"""Characters of what is searched for; a question in a marker is never longer."""
 _NOT_SEEN = re.compile(r"</?[a-z!][^<>:]*>|\]\([^()\s]*\)|[\\*_~`|]", re.I)
 """Of markdown: tags, the targets of links, and signs of emphasis, code, tables and escapes."""
 _GAP = r"\W{0,9}+"

@@ -33,8 +33,11 @@ _LITTLE_WORDS = STOP_WORDS.union(
 )
 _ADDRESSED = frozenset({"you", "du"})
 _FRAGMENT = 3
+"""Words of a message that says nothing alone, such as "And on Linux?"."""
 _SEVERAL = 5
+"""Words with a meaning of their own; with more, "it" points at something in the question itself."""
 _MOST_TURNS = 2
+"""Earlier questions from which a follow-up borrows words; those before are mostly about other things."""
 _GAIN = 0.02
 """How much better the hits of both questions together must cover them. From 0 to 0.05 it makes no difference: of 30
 follow-ups 27 find their article among the first five (25 without), and of 114 questions that change the subject as many
@@ -56,6 +59,7 @@ _MOST_QUESTIONS, _LEAST_WORDS = 3, 2
 _LONGEST_QUESTION = 400
 """Characters of a message that is questions; a longer one is a pasted mail or a story."""
 _MANY_LINES = 3
+"""Lines of a message that is a pasted mail; two are a question and a detail."""
 _GREETS = re.compile(
     r"(?:hi|hello|hey|dear|good (?:morning|day)|hallo|guten tag|sehr geehrte|liebe|bonjour|hola)\b.{0,40}$", re.I
 )

@@ -17,8 +17,11 @@ from app.schema.passages import Citation
 _FOLDED, _FOLDED_OF_OTHERS = 4000, 2000
 """Characters of the section that answers, and of others, that are quoted; of a longer one, the beginning."""
 _LEADS = 2
+"""Other sections that are named below an answer; more would be a list of hits."""
 _PICTURES = 8
+"""Pictures of an answer with its fold: a long procedure with a screenshot at most steps."""
 _REACH = 1
+"""Parts of a section between what is quoted in the fold and a picture that belongs to it: the next one."""
 
 
 def refusal(guidance: Guidance, say: Messages) -> str:

@@ -13,6 +13,7 @@ from app.language.words import readable
 from app.schema.passages import Citation
 
 _LONGEST_CAPTION = 120
+"""Characters of a sentence beside a picture that is its caption; a longer one is running text."""
 _LONGEST_CODE, _CODE_PART = 600, 200
 """Characters of code that are quoted only together, and of the parts that longer code is divided into."""
 _SLIGHT_INDENT = 2

@@ -24,11 +24,13 @@ _STEPS = 1600
 _WINDOWS = 100
 """Parts of a section that are compared with the question: 2 ms each on one core."""
 _COMPARED_PICTURES = 20
+"""Pictures whose descriptions are compared with the question; each takes as long as a part of a section."""
 _FOLLOWING = 3
 """Blocks in which sentences go on."""
 _REACH = 5
 """Parts of a section between what is quoted and a picture that still shows it."""
 _PICTURES = 3
+"""Pictures that are shown at once; more would push the sources off the screen."""
 _NUMBERED = re.compile(r"[\w.-]*\d[\w-]*")
 _SHORTEST_NUMBER = 3
 """Characters of a number or an identifier that names one thing; shorter ones count things."""

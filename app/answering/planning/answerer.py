@@ -34,6 +34,7 @@ from kb_pipeline.search.base import SearchFilter
 MOST_ROWS = 1000
 """Documents among which one is looked for; of more, the newest, and those that a search finds."""
 _MENTIONS = 50
+"""Documents of which a name is looked for in the titles: many more than can be asked back."""
 
 
 class PlannedAnswerer(Answerer):

@@ -12,9 +12,13 @@ from app.schema.answers import Clarification, DocumentOption, QueryKind
 from kb_pipeline.records import Chunk, DocumentEntry
 
 MOST_OPTIONS = 7
+"""As many as a reader takes in at a glance, and can choose by number."""
 _LONGEST_REPLY = 200
+"""Characters of a reply; a longer message is a question of its own."""
 _LONGEST_NAME = 8
+"""Words of a reply that can be a name; more are a sentence."""
 _LEAST_LETTERS = 3
+"""Letters of a part of a title that names it; two stand in nearly every title."""
 
 _LAST = frozenset("last letzte letzten letzter letztes".split())
 _ALL = frozenset(

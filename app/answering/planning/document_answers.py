@@ -17,8 +17,11 @@ from kb_pipeline.records import Chunk, DocumentEntry, Quoted, SearchHit
 
 _NOT_COMPARED = re.compile(r"[\W_]+")
 _LONGEST_HEADING = 200
+"""Characters of a heading in a list of contents; a longer one is a paragraph that looks like one."""
 _MOST_HEADINGS = 40
+"""Headings of a document in a list of contents: two screens of them."""
 _MOST_VALUES = 12
+"""Values of a fact in a line; of more, the others are counted."""
 
 
 @dataclass(frozen=True)

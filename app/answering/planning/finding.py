@@ -22,9 +22,11 @@ _OF_TEXT, _OF_DATE = 0.5, 0.7
 _OF_TITLE = 0.5
 """Share of a title's words that must be said to mean its document where no noun tells that one is meant."""
 _ALIKE = 0.8
+"""Likeness by difflib of two spellings: one letter of five may be another."""
 _FEW = 4
 """Documents that "the reports" means without asking which."""
 _LEAST_LETTERS = 4
+"""Letters of a word that may be misspelt or begin a compound; shorter ones are like too many others."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -31,6 +31,7 @@ _COURTESIES: tuple[tuple[str, Courtesy, re.Pattern[str]], ...] = tuple(
     for courtesy, wording in said.items()
 )
 _LONGEST = 60
+"""Characters of a greeting with a name; a longer message wants something."""
 
 
 def courtesy_in(text: str) -> str | None:

@@ -36,7 +36,9 @@ _SAME = tuple(
 _PLURAL = re.compile(r"(?<=\w{3})(?<!s)s$")
 _ENDING = re.compile(r"(?<=\w{3})(?:ern|en|er|e|n)$")
 _LEAST_PREFIX = 3
+"""Letters of each part of a compound: "Miet" of "Mietvertrag"; two are a preposition, as in "Anlage"."""
 _LEAST_LETTERS = 4
+"""Letters of a word that is looked up; the few shorter nouns are listed."""
 _SHORT = frozenset({"doc", "pdf"})
 
 

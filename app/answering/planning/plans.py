@@ -51,7 +51,9 @@ from kb_pipeline.records import Chunk
 LIST, GET = "rag_list_documents", "rag_get_document"
 """Names of the tools that a plan uses, as programs know them."""
 MOST_LISTED = 20
+"""Documents of a list if nothing else is asked for: one screen."""
 _MENTIONS = 50
+"""Passages that are looked through for documents that speak of something, when none names it."""
 
 Events = AsyncGenerator[AnswerEvent, None]
 

@@ -13,6 +13,7 @@ TITLE = re.compile(r"[\"“„«]\s*([^\"“”„«»\n]{2,160}?)\s*[\"“”»
 _PART, _MOST_BESIDE_FILE = 2, 3
 _BOTH = frozenset("both beide beiden".split())
 _MOST = 7
+"""Documents that "all three" may mean: as many as can be asked back."""
 _NEWEST = frozenset("newest latest neueste neuesten neuester".split())
 _OLDEST = frozenset("oldest earliest älteste ältesten ältester".split())
 _ONE = frozenset("this that dieser dieses diesem des dem eines".split())

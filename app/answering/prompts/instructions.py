@@ -44,6 +44,7 @@ $rules$asker"""
 ``$asker`` (their department)."""
 
 _LONGEST_DEPARTMENT = 100
+"""Characters of a department; whoever keeps the directory writes it, and here it stands in a prompt."""
 
 
 def fill(template: str, *, rules: str, tools: Mapping[str, str], department: str = "", role: str = ROLE) -> str:
