@@ -36,6 +36,8 @@ class ArticleNotFoundError(KnowledgeBaseError):
 
 
 _FRESH_SECONDS = 2.0
+"""Seconds for which the list of articles is not read again: a publication shows at once for people, and a burst of
+requests reads it once."""
 
 
 @dataclass(frozen=True, slots=True)

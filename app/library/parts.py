@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from kb_pipeline.records import PageBreak
 
 PAGES_OF_A_PART = 40
+"""A hundred kilobytes of text or so, which a browser lays out at once."""
 _FENCE = re.compile(r"^[ \t>]*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+)*(`{3,}|~{3,})", re.MULTILINE)
 _BLOCK = re.compile(r"\n\n(?=[^\s])")
 

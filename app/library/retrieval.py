@@ -17,6 +17,7 @@ from kb_pipeline.search.base import DocumentPage, SearchFilter, folded, of_mode
 from kb_pipeline.settings import Settings
 
 _PROBE_SECONDS = 10.0
+"""Seconds for which a search service that answered is believed to be there: health checks come more often."""
 _WAITING = 8
 """Concurrent searches if a service does the work, so that one slow answer does not block other readers."""
 

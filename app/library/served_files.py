@@ -25,7 +25,9 @@ Version = Hashable
 """What changes when a file is replaced."""
 
 _BLOCK = 65536
+"""Bytes that are sent at a time: memory stays flat, however large the file."""
 _KEPT = 4096
+"""Access lists of articles and digests of files that are remembered: some hundred bytes each."""
 _digests: dict[tuple[int, int, int, int], str] = {}
 """Hashes of files by device, inode, time and size. A file is never changed, only replaced by another file."""
 

@@ -13,6 +13,7 @@ from kb_pipeline.steps.fingerprint import sha256
 from kb_pipeline.store.layout import Layout
 
 _KEPT = 256
+"""Documents whose manifests are remembered; that of a long one lists thousands of pages."""
 
 
 class DocumentNotFoundError(KnowledgeBaseError):

@@ -20,6 +20,8 @@ _CONTEXT = 80
 _FEWEST_WORDS, _FEWEST_LETTERS = 3, 10
 """A shorter run of words is too common to be taken for a part of the quote."""
 _ENOUGH = 0.5
+"""Share of a quote's letters that must be found together on the page; with less, what is marked may be something
+else."""
 _LONGEST = 400
 """Words of a quote that are looked for."""
 _FIRST_WITHOUT_SPACES = "\u2e80"

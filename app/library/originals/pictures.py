@@ -23,9 +23,13 @@ from kb_pipeline.steps.formats import PDF
 from kb_pipeline.store.layout import Layout
 
 _LIMITS = ProcessLimits(10.0, 1000.0)
+"""Seconds and MB for one page: far more than any real one takes."""
 _PROCESSES = min(2, os.cpu_count() or 1)
+"""More would take the CPU away from answers."""
 _KEPT_BYTES = 64 << 20
+"""Bytes of pictures: hundreds of pages of text."""
 _KEPT_COPIES = 4
+"""Documents of a remote store whose copies stay on the disk."""
 
 FindQuotes = Callable[[], Sequence[Quote]]
 """Finds the sentences to be marked; only called if the picture is not there yet."""

@@ -9,6 +9,7 @@ from app.library.originals.marking import Quote
 from kb_pipeline.records import Chunk
 
 _CONTEXT = 200
+"""Characters before and behind a sentence that tell it from an equal one on the same page."""
 
 
 def quotes_on(chunk: Chunk, page: int, wanted: Collection[str]) -> tuple[Quote, ...]:
