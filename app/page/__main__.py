@@ -11,6 +11,7 @@ from kb_pipeline.errors import KnowledgeBaseError
 from kb_pipeline.web.server import run_server
 
 _STOP_SECONDS = 3
+"""Seconds for requests under way; open pages reconnect by themselves."""
 
 
 def main() -> int:

@@ -10,6 +10,7 @@ from kb_pipeline.records import KnowledgeMode
 
 _SWITCH = "with-backlog"
 _FRESH = timedelta(seconds=30)
+"""Asked once for all reruns of half a minute: a click makes several."""
 
 
 def show_switch() -> None:

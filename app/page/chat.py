@@ -32,6 +32,7 @@ from kb_pipeline.wording import counted
 
 Rating = Literal["up", "down"]
 _LONGEST_PREVIEW = 240
+"""Characters of a preview: three or four lines, which are read at a glance."""
 _RATINGS: tuple[Rating, Rating] = ("down", "up")
 _LOST = "the service stopped before it answered this question; ask again"
 _COPY = (
@@ -164,8 +165,11 @@ def _show_comment(turn: Turn, rating: int) -> None:
 
 
 _AT_ONCE_SECONDS = 2.0
+"""Whoever waits longer for the text has read along, and must not be moved."""
 _TICK_SECONDS = 0.06
+"""Sixteen times a second: text seems to flow."""
 _SILENT_TICK_SECONDS = 0.25
+"""Four times a second, for a step or a second that changed."""
 
 
 def show_running(running: Running, at: int, *, was_done: bool) -> bool:
@@ -244,6 +248,7 @@ class AnswerView:
 
 
 _COLUMNS = 2
+"""Suggestions beside each other; a third would break most questions into three lines."""
 _GREETING = (
     '<div class="kb-welcome"><h1>What would you like to know?</h1>'
     "<p>Answers come only from your articles, with their screenshots, "

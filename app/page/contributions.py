@@ -16,6 +16,7 @@ from app.schema.contributions import Acceptance, ContributionDetails, Contributi
 from kb_pipeline.records import ContributionState, ContributionType
 
 _PAGE = 50
+"""Rows of a page of the list."""
 _STATES: tuple[ContributionState, ...] = get_args(ContributionState)
 _LEAD = (
     '<p class="kb-lead">What people and the service propose. It becomes part of the knowledge base when a reviewer '
@@ -176,6 +177,7 @@ def _wait_for(contribution_id: str) -> None:
 
 
 _LOOK_SECONDS = 3
+"""Seconds; a run of Dagster takes several to begin."""
 _WHAT_FOLLOWS = (
     "The pipeline publishes it with its next run, in about a minute where it watches the staging folder; "
     "this page then says so."

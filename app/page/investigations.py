@@ -15,7 +15,9 @@ from app.schema.network import InvestigationEvent
 from app.schema.wire import Problem
 
 _TRIES = 3
+"""Times that a broken connection is made again without anything new."""
 _BEGIN_SECONDS = 60.0
+"""Seconds for the first event, which the service writes before anything else."""
 _UNEXPECTED = Problem(
     code="unexpected", message="the investigation could not be followed; the page's log has the details"
 )

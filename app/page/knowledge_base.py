@@ -24,6 +24,7 @@ def articles_html(listing: ArticleList) -> str:
 
 
 _TOP = 10
+"""Hits: their table fits on a screen."""
 _MODES: tuple[SearchMode, ...] = get_args(SearchMode)
 _NUMBER = st.column_config.NumberColumn
 _COLUMNS = {
@@ -89,6 +90,7 @@ def hit_html(at: int, hit: SearchResult) -> str:
 
 
 _PAGE = 50
+"""Rows of a page of the list."""
 _NOT_LISTED = "another program made the articles of the index, or you may see none; Search finds what you may see"
 
 

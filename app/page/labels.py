@@ -10,6 +10,7 @@ _PUNCTUATION = re.compile(r"([!-/:-@\[-`{-~])")
 _EMOJI_OR_ARROW = re.compile(r"(?<=[:<>-])(?=[\w+:<>-])")
 _JOINER = "\u2060"  # zero-width: separates characters that Streamlit would combine
 _LONGEST = 80
+"""Characters of a label: a button of one line."""
 
 
 def label(text: str, longest: int = _LONGEST) -> str:

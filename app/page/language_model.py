@@ -12,6 +12,7 @@ from app.page.labels import label
 from app.schema.models import ModelAddress, ModelChoice, ModelInUse, ModelTrial
 
 _FRESH = timedelta(seconds=30)
+"""Asked once for all reruns of half a minute: a click makes several."""
 _TRIAL = "model-trial"
 _OPENAI, _AZURE, _OLLAMA, _OTHER = "OpenAI", "Azure OpenAI", "Ollama on this machine", "Another service"
 _ADDRESSES = {_OPENAI: "", _AZURE: "", _OLLAMA: "http://127.0.0.1:11434/v1", _OTHER: ""}

@@ -24,12 +24,20 @@ from kb_pipeline.wording import counted
 
 Layout = Literal["map", "split", "investigation"]
 _LAYOUTS: dict[Layout, str] = {"map": "Map large", "split": "Split", "investigation": "Investigation large"}
-_WIDTHS: dict[Layout, tuple[int, int]] = {"map": (66, 34), "split": (50, 50), "investigation": (34, 66)}
+_WIDTHS: dict[Layout, tuple[int, int]] = {
+    "map": (66, 34),
+    "split": (50, 50),
+    "investigation": (34, 66),
+}  # percent of the page for map and investigation
 _TICK_SECONDS = 0.4
+"""Steps of an investigation take seconds; each shows as soon as it is there."""
 _LOOK_SECONDS = 2.0
+"""Loading a network takes seconds to minutes."""
 _LONGEST = 1_000_000
+"""Characters of an alert, as the service takes them."""
 _ALERT, _FAILED = "network-alert", "network-failed"
 _FRESH = timedelta(seconds=20)
+"""Health and agents are asked once for all reruns of this time: a click makes several."""
 
 
 @dataclass(frozen=True)

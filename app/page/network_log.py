@@ -8,6 +8,7 @@ from app.page.failures import sentence
 from app.page.templates import render
 
 _SECONDS = 2.0
+"""Seconds: lines are read, not watched."""
 _FOLLOWS = "network-log-follows"
 
 

@@ -72,7 +72,9 @@ def _rank(rank: int | None) -> str:
 
 
 _PAGE = 20
+"""Questions of a page of the list: each is a card."""
 _SHORT = 12
+"""Characters of the hash of a generation, as everywhere on the pages."""
 _MISSED, _ALL = "missed", "all"
 _FATES = {"lost": "Lost", "won": "Won", "changed": "Changed"}
 _OF_ONE_RUN = {_MISSED: "Missed", _ALL: "All"}

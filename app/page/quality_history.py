@@ -15,8 +15,11 @@ from app.schema.quality import QualityMeasure, QualityRun, QualityScore
 from kb_pipeline.wording import counted
 
 _COLUMNS = 3
+"""Charts beside each other: wide enough for a dozen of runs."""
 _HEIGHT = 150
+"""Pixels of a chart: two rows of them fit on a screen."""
 _ROOM = 0.12
+"""What stays free below the lowest value, so that no line lies on the axis."""
 _TOP, _HALF = 1.03, 0.5
 _PADDING = {"left": 0, "right": 4, "top": 4, "bottom": 0}
 _INK = {"light": ("#0b6e69", "#b3372f", "#8b9296"), "dark": ("#57b8ae", "#f08a7f", "#76817f")}

@@ -17,6 +17,7 @@ from kb_pipeline.wording import counted
 
 _EVERYTHING = ""
 _FRESH = timedelta(seconds=30)
+"""Asked once for all reruns of half a minute: a click makes several."""
 
 
 def choose(conversation_id: str | None, last: Turn | None) -> Scope | None:

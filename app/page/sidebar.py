@@ -21,6 +21,7 @@ _ENOUGH_TO_SEARCH = 5
 _TITLE = "new_title"
 _WORDS = "conversation_words"
 _PAGE = 30
+"""Conversations of a page: a screen of them."""
 _PAGES = "conversation_pages"
 
 

@@ -20,6 +20,7 @@ MOST = 2000
 
 _HTML, _CSS, _JS = (Path(__file__).with_name(f"topology.{kind}") for kind in ("html", "css", "js"))
 _FRESH = timedelta(minutes=5)
+"""A network changes only when it is loaded again."""
 _AROUND = 200
 """Elements around which a part of the network is asked for."""
 _CHOSEN, _SEARCHED = "network-chosen", "network-searched"

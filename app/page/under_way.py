@@ -7,6 +7,7 @@ from typing import Generic, Protocol, TypeVar
 from app.page.session import Who
 
 _KEPT = 100
+"""What was received, for all readers together; those that end are forgotten first."""
 
 
 class Receiving(Protocol):
