@@ -28,6 +28,7 @@ _START = re.compile(r"[A-Za-z]+[-_]")
 QUIET = 1800.0
 """A silence longer than this, in seconds, ends a sign; what comes after it is another."""
 _FLAPPING = 4
+"""Times that an alert comes in the window until it is called flapping; two or three are sent again by mistake."""
 _LONGEST_NAME = 8
 """Most words of a name that is looked for in a text."""
 

@@ -47,7 +47,9 @@ RANKED_CAUSES = "ranked_causes"
 _CALLS = 12
 """Consultations of one investigation, ranked causes included."""
 _SHOWN = 4000
+"""Characters of a query or an answer that a step shows; more is scrolled past."""
 _LOOK_SECONDS = 0.5
+"""Seconds after which it is looked whether the run ended without a word."""
 _SHARE = 0.8
 """The part of KB_RUN_SECONDS that the model has, so that there is time for the report of the rules."""
 _RANKED_TOLD = (

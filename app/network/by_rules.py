@@ -43,7 +43,9 @@ from kb_pipeline.network.topology import Topology
 
 _log = logging.getLogger(__name__)
 _PAST_DAYS = 7
+"""A week, so that every hour of every day of the week is in the baseline."""
 _SHOWN = 4000
+"""Characters of an answer that a step shows; more is scrolled past."""
 
 
 @dataclass

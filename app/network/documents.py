@@ -11,6 +11,7 @@ from kb_pipeline.network.knowledge import Documents, as_line, as_list
 from kb_pipeline.network.topology import Topology
 
 _MOST = 3
+"""Runbooks or tickets of a report: as many as somebody reads during an outage."""
 _WORD = re.compile(r"[A-Za-z][A-Za-z0-9_]{2,}")
 
 

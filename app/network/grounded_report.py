@@ -10,6 +10,7 @@ from kb_pipeline.network.topology import Topology
 UNKNOWN_ELEMENT = "(no such element)"
 NOT_CONFIRMED = "(not confirmed in the topology)"
 _DEPTH = 12
+"""Edges of a way that a report may name in one step; longer ones connect nearly anything."""
 _SEPARATORS = "-_:/."
 _ARROW = re.compile(
     r"[\s`*]*+(?:\([^()\n]{0,80}\)[\s`*]*+)?"  # the type of the element

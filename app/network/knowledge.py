@@ -26,9 +26,13 @@ from kb_pipeline.records import SearchHit
 from kb_pipeline.search.base import SearchFilter
 
 _MOST = 3
+"""Runbooks or tickets of a report: as many as somebody reads during an outage."""
 _TOP = 12
+"""Passages of a search, out of which several documents come."""
 _KINDS = 4
+"""Types of alerts in the words of a search; more of them would drown the element."""
 _LONGEST = 1600
+"""Characters of a ticket that a report quotes: half a page."""
 _TOLD = (DIAGNOSIS, RESOLUTION, LESSONS)
 
 

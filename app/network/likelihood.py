@@ -20,7 +20,9 @@ from kb_pipeline.network.topology import Numbers, Reach, Topology
 Floats = NDArray[np.float64]
 
 DEPTH = 6
+"""Edges from a cause up to which its failure is followed, and from an alert up to which causes are looked for."""
 _RINGS = 2 * DEPTH + 2
+"""A bin for each number of edges to an element; what is weakened is followed further than what failed."""
 MISSED = np.array([0.03, 0.15, 0.35, 0.55])
 """Shares of alerts that never arrive; averaged over."""
 SILENT_ROOT = np.array([0.05, 0.15, 0.35, 0.5])
@@ -378,3 +380,4 @@ _MODE_SHARES = [prior for prior, _ in MODES.values()]
 _MODE_PRIORS = np.log(_MODE_SHARES)
 _IF_LIFELESS = log(LIFELESS[0] / LIFELESS[1])
 _IF_LIVING = log((1 - LIFELESS[0]) / (1 - LIFELESS[1]))
+"""What one element that should be dead and measurably carries something adds: it speaks against."""

@@ -15,7 +15,9 @@ from kb_pipeline.network.sql_names import sql_name
 from kb_pipeline.network.topology import Topology
 
 _WHOLE = 10_000_000
+"""Elements: more than any network that fits into memory."""
 _MANY = QueryLimits(seconds=60, rows=2_000_000, bytes=500_000_000, characters=1_000_000)
+"""Reads of the program itself, for which the limits of a person's query are too small: a day of a large network."""
 
 
 async def read_network(store: NetworkStore, scenario: Scenario) -> Topology:

@@ -21,6 +21,7 @@ from kb_pipeline.errors import StorageError
 
 _ID = re.compile(r"\d{8}-\d{9}-[0-9a-f]{16}")
 _SHOWN = 200
+"""Characters of an alert in the list of investigations."""
 
 
 def new_id() -> str:

@@ -14,6 +14,7 @@ from kb_pipeline.network.topology import Topology
 from kb_pipeline.wording import counted
 
 _NAMED = 8
+"""Elements that a sentence names; of more, the others are counted."""
 _COMPARED = 5000
 """Ids that one which the network does not have is compared with."""
 _LINKS = re.compile(r"([\[\]<>!])")

@@ -28,6 +28,7 @@ _log = logging.getLogger(__name__)
 _GRACE_SECONDS = 0.7
 """How long a run goes on without a reader."""
 _RETRY_SECONDS = 2.0
+"""Seconds: investigations by rules end within a few."""
 
 
 class TooManyRunsError(AnswerError):

@@ -27,10 +27,12 @@ _MANIFEST = "scenario.yaml"
 _HEALTH_SECONDS = 15.0
 """How long what was found out about the store is told again; a problem may be solved sooner."""
 _PROBLEM_SECONDS = 2.0
+"""Seconds for which an unreachable store is not asked again; short, so that its return shows at once."""
 _HEALTH_WAIT = 0.2
 """How long the first who asks waits; others are told what was known before."""
 _SAMPLE = "alert_storm.md"
 _SAMPLE_CHARACTERS = 20_000
+"""Characters of a sample alert that the page offers: a storm of dozens of lines."""
 
 
 class NetworkNotFoundError(KnowledgeBaseError):

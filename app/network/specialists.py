@@ -33,6 +33,7 @@ CALLS = 6
 _READ = 8000
 """Characters of one result that a model reads."""
 _PAST_DAYS = 7
+"""A week, as for the rules."""
 
 
 @dataclass

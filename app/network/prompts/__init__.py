@@ -21,6 +21,7 @@ FILES = (
 )
 _RULE = "\n\n---\n\n"
 _MOST_INSTANCES = 200
+"""Elements that a prompt lists by name; in a larger network they are looked up."""
 
 RECOVERY = """\
 The run before this one failed: $reason
