@@ -15,6 +15,7 @@ from kb_pipeline.settings import load_settings
 from kb_pipeline.web.server import run_server
 
 _STOP_SECONDS = 10
+"""Seconds for answers that are being written; Kubernetes kills after 30."""
 _EVERYWHERE = "0.0.0.0"  # noqa: S104  (Foundry reaches the containers of its hosted agents, and nobody else does)
 
 

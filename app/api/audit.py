@@ -85,6 +85,7 @@ _REFUSED = frozenset({401, 403, 404})
 MOST_REFUSALS = 5
 """Lines of refusals of the gate, a minute, for each action and status."""
 _COUNTED_SECONDS = 60.0
+"""A minute: refusals of one kind are counted in one line, so that an attack does not fill the disk."""
 
 
 class AuditTrail:

@@ -14,9 +14,13 @@ from kb_pipeline.records import Chunk, DocumentEntry, DocumentSort, Quoted
 from kb_pipeline.search.base import SearchFilter
 
 _MOST_COUNTED = 1000
+"""Newest documents whose facts are counted for the choice of collections: one request to the index."""
 _MOST_LISTED = 20
+"""Collections of each kind: as many as a menu shows without being searched."""
 _FEWEST_OF_TOPIC = 2
+"""A topic of one document is that document."""
 _LONGEST_NAME = 200
+"""Characters of a name in a menu; a longer one is no name."""
 
 router = APIRouter(prefix="/api", tags=["documents"])
 

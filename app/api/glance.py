@@ -8,7 +8,9 @@ from typing import Generic, TypeVar
 _LONGEST_WAIT_SECONDS = 0.7
 """Some monitors give up after one second. Probing an index of 50,000 entries takes .1 to .3 s on two cores."""
 _FIRST_WAIT_SECONDS = 10.0
+"""Nothing is known before the first look, so it may take as long as an SDK needs to start."""
 _HANGS_AFTER_SECONDS = 30.0
+"""A look that takes longer never ends; what it found before is not told any more."""
 T = TypeVar("T")
 
 

@@ -24,6 +24,7 @@ _log = logging.getLogger(__name__)
 router = APIRouter(tags=["service"])
 _HANGS = "does not answer; see whether its disk or its service can be reached, and whether this machine is overloaded"
 _NETWORK_SECONDS = 0.7
+"""Less than the second that many probes wait."""
 
 
 class Glances:

@@ -17,6 +17,7 @@ from kb_pipeline.errors import ScenarioError
 
 router = APIRouter(prefix="/api", tags=["service"])
 _LOOK_SECONDS = 0.25
+"""Lines come as soon as a person would notice."""
 
 
 @router.get("/logs", response_model=LogLines)

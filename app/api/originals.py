@@ -31,7 +31,9 @@ SCAN = "KB-Scan"
 
 _PAGE = re.compile(r"[1-9][0-9]{0,8}")
 _MOST_QUOTES = 100
+"""Sentences of a page that are marked: more than a page has of what one answer quotes."""
 _WIDTH = 1000
+"""Pixels of a page's picture if nobody asks for others: small print is legible."""
 _POLICY = {"Content-Security-Policy": "default-src 'none'; object-src 'self'; style-src 'unsafe-inline'"}
 """What the PDF viewers of browsers need; nothing in the file can load anything."""
 

@@ -22,7 +22,9 @@ from kb_pipeline.asking import AskOptions
 _CONVERSATIONS_TO_NAME = 20
 """The latest conversations in which an error looks for the answer that was meant."""
 _ANSWERS_TO_NAME = 3
+"""Answers that a message names when the asked one is unknown."""
 _NEAR = 0.8
+"""Likeness by difflib of an id that was mistyped."""
 
 
 class UnknownAnswerError(AnswerError):

@@ -13,6 +13,7 @@ from app.schema.answers import ChatAnswer
 from app.schema.conversations import AnswerThenAndNow, Circumstance, ComparedSection, TextPiece
 
 _WIDE = 120
+"""Columns of a terminal from which two answers stand side by side, each in 60 or so."""
 _STYLES = {"removed": "red strike", "added": "green", "same": "", "skipped": "dim"}
 _STATES = {"unchanged": "unchanged", "changed": "changed since", "gone": "not available any more"}
 

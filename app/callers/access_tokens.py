@@ -29,7 +29,9 @@ FOR_OTHERS = "Knowledge.Ask.ForOthers"
 _ALGORITHMS = ("RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA")
 """Those with a public key; with a shared one, whoever knows the public key could sign."""
 _CLOCKS_DIFFER_BY = 60.0
+"""Seconds: RFC 7519 allows "no more than a few minutes"."""
 _ISSUER_SECONDS = 10.0
+"""Seconds to read the issuer's keys, which callers wait for once."""
 
 
 class AccessTokens:

@@ -17,13 +17,18 @@ MOST_KEPT_BYTES = 1_200_000
 """A document of Cosmos DB holds 2 MB, and a picture is four thirds of its size there."""
 
 _LIMITS = ProcessLimits(30.0, 1500.0)
+"""Seconds and MB: OCR of the largest accepted picture takes less on one core."""
 _MOST_WAITING = 7
+"""One after the other at a second each, so that nobody waits longer than for an answer."""
 _IDLE_SECONDS = 300.0
+"""The model of OCR takes some hundred MB, which are given back after five minutes."""
 _SIDES = (2000, 1536, 1024, 768, 512)
 """Longest side of the picture that is kept, in pixels: the first with which it is small enough."""
 
 _MOST_READ_PIXELS = 4_000_000
+"""Pixels that OCR reads: a screenshot of 2560 by 1440 whole, one of 4K at seven tenths of its size."""
 _LONGEST_TEXT = 400
+"""Characters of what stands on a picture that are searched for with the question, as of a pasted mail."""
 _DATA_URL = re.compile(r"data:image/[a-z+.-]{1,20};base64,", re.IGNORECASE)
 _NONE_HERE = "pictures cannot be sent here (KB_PICTURE_BYTES=0); ask in words"
 _NOT_FETCHED = "a picture must be sent as a data URL (data:image/png;base64,…); addresses are not fetched"

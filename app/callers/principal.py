@@ -23,6 +23,7 @@ _IN_FULL = {
 """Claims that have a long name as well."""
 ACCESS_CLAIMS = ("groups", "roles")
 _LONGEST_ID = 200
+"""Characters of a user's id: mail addresses and object ids are shorter; a store's key has room for more."""
 
 
 @dataclass(frozen=True, slots=True)

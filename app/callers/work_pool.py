@@ -13,6 +13,7 @@ from typing import TypeVar
 from app.errors import UpstreamBusyError
 
 _RETRY_AFTER_SECONDS = 5
+"""By then some of what waits is done."""
 T = TypeVar("T")
 
 

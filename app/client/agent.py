@@ -24,7 +24,9 @@ from kb_pipeline.asking import NO_OPTIONS, AskOptions
 from kb_pipeline.steps.markers import escape_inline
 
 MOST_CONVERSATIONS = 50
+"""Conversations that are remembered, because such an agent keeps none: a day's of one reader."""
 _LONGEST_TITLE = 60
+"""Characters of a title in the list of conversations."""
 _CUT_OFF = "this answer was stopped"
 _NOT_KEPT = Problem(code="not_found", message="the page keeps no such conversation; it forgets them when it restarts")
 _NO_RATING = Problem(code="not_supported", message="answers of an agent elsewhere are not rated here")

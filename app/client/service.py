@@ -42,6 +42,7 @@ from kb_pipeline.records import ContributionState, KnowledgeMode, SearchMode
 
 _Message = TypeVar("_Message", bound=Wire)
 SECONDS = 60.0
+"""Seconds of silence: an answer sends something more often, also while a model thinks."""
 _KEPT_SECONDS = 2.0
 """How long an idle connection is used again: the service closes it after 5 s, and a request must not meet that."""
 

@@ -43,6 +43,7 @@ from kb_pipeline.steps.metadata import read_metadata
 _AT_ONCE = 1
 """More would hold up the event loop, as parsing holds Python's lock."""
 _MOST_WAITING = 15
+"""Checks of a proposal take a second or so each; who comes later is asked to try again."""
 
 MayRead = Callable[[str], bool]
 """Whether somebody may read an article; an id that no article has may be read by everybody."""

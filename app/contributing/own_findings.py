@@ -14,6 +14,7 @@ from kb_pipeline.contributions.findings import Finding, FindingsSender
 from kb_pipeline.flow.workspace import Workspace
 
 _REFUSALS = 3
+"""A question asked three times in vain is no slip."""
 _MOST_COUNTED = 1000
 """Refused questions that are remembered; the one asked longest ago is forgotten first."""
 

@@ -62,10 +62,13 @@ def has_words(text: str, words: Iterable[str]) -> bool:
 
 
 MOST_LISTED = 200
+"""Conversations in a page of the list."""
 _MOST_WORDS = 16
+"""Words of which all are looked for in conversations: each is one more condition of a query."""
 _ID = re.compile(r"[A-Za-z0-9_-]{1,128}")
 _KEY = re.compile(r"[!-~]{1,256}")
 _LONGEST_USER_ID = 256
+"""Characters: a partition key of Cosmos DB has room for more."""
 
 
 class UnknownConversationError(AnswerError):

@@ -32,10 +32,14 @@ Operation = tuple[Any, ...]
 
 
 _TRIES = 60
+"""Writers of one conversation overtake each other: with this pause, fifteen seconds of them."""
 _LONGEST_PAUSE = 0.25
 _BATCH = 100
+"""What Cosmos DB takes in one transaction."""
 _KEYS_AT_ONCE = 50
+"""Conditions of one query, far below what a query's text may have."""
 _OVERTAKEN = frozenset({404, 409, 412, 424})
+"""Statuses: found gone, made by another, changed meanwhile, or undone together with one of these."""
 _ADDITIONS = """
 SELECT c.id, c.conversationId, c.place,
     ARRAY(SELECT VALUE entry FROM entry IN c.entries WHERE ARRAY_CONTAINS(@kinds, entry.kind)) AS entries

@@ -24,7 +24,9 @@ if TYPE_CHECKING:
 PARTITION_KEY = "/userId"
 _BUSY = BUSY | {410, 449}  # a partition moved; retry with
 _THROTTLED_TRIES = 4
+"""Fewer than the SDK's nine, because a reader waits."""
 _THROTTLED_SECONDS = 10
+"""The longest that all of them wait; the SDK's default is 30."""
 _INDEXING: dict[str, Any] = {
     "includedPaths": [{"path": "/*"}],
     "excludedPaths": [{"path": "/entries/*"}, {"path": '/"_etag"/?'}],

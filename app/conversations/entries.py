@@ -138,6 +138,7 @@ def read_position(token: str | None) -> Position | None:
 
 
 MOST_ITEMS = 100
+"""The most that the Responses protocol lists at once."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,9 +200,12 @@ def page_of(ids: Sequence[str], limit: int, ascending: bool, after: str | None, 
 
 
 MOST = 80
+"""Characters of a title: a line of the sidebar."""
 UNTITLED = "Untitled conversation"
 _LONGEST = 200
+"""Characters of a line in a list."""
 _ENOUGH = 4_000
+"""Characters that are looked at for the line: a question may be a book."""
 _UNSEEN = frozenset({"Cc", "Cs", "Cn", "Co"})
 _DIRECTIONS = frozenset("\u200e\u200f\u061c\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
 """Marks that reorder the text around them, which would garble a list of titles."""

@@ -17,6 +17,7 @@ from kb_pipeline.errors import IndexMissingError
 from kb_pipeline.evaluation.gaps import Reason, Unanswered
 
 _SEARCHED = 5
+"""Passages by which it is told whether a question is answered by now."""
 
 
 def unanswered(turns: Iterable[Turn], unnamed: Collection[str] = ()) -> Iterator[Unanswered]:

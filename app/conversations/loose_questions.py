@@ -25,8 +25,11 @@ SOMEBODY = " somebody"
 """Has the questions of those who had signed in."""
 
 _MOST_WAITING = 100
+"""Questions that wait to be kept, a few KB each; more only when the store is stuck."""
 _MOST_A_DAY = 1000
+"""Questions of a user and day; a program that asks more must not fill the store."""
 _CLOSING_SECONDS = 2
+"""Seconds for what waits when the service stops."""
 _log = logging.getLogger(__name__)
 
 

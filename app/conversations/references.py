@@ -20,6 +20,7 @@ _PATIENCE_SECONDS = 3.0
 _REST_SECONDS = 20.0
 """How long the index is not asked again after it took longer than that."""
 _THREADS = 2
+"""Looking at a section is a read of the index or two; answers come first."""
 _SLOW = "the search index did not answer in time"
 
 _log = logging.getLogger(__name__)

@@ -21,6 +21,7 @@ from kb_pipeline.errors import StorageError, remedy
 
 SCHEMA_VERSION = 1
 _BUSY_SECONDS = 10
+"""Seconds for other processes' writes, which take milliseconds each."""
 _SCHEMA = """
 CREATE TABLE conversations (
     user_id TEXT NOT NULL,
@@ -60,7 +61,7 @@ _ADVICE = {
     sqlite3.SQLITE_CANTOPEN: "give the service the right to read and write the file and its folder",
     sqlite3.SQLITE_TOOBIG: "this is too long to be kept; ask something shorter",
 }
-_PRIMARY_CODE = 0xFF
+_PRIMARY_CODE = 0xFF  # SQLite's extended codes have the primary one in their lowest byte
 
 
 def open_file(path: Path) -> sqlite3.Connection:
@@ -233,6 +234,7 @@ DELETE FROM entries WHERE user_id = :user AND conversation_id = :conversation AN
 Result = TypeVar("Result")
 
 _THREADS = 4
+"""Readers; SQLite has one writer at a time anyway."""
 
 
 class SQLiteConversations(ConversationStore):

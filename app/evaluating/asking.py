@@ -30,6 +30,7 @@ from kb_pipeline.flow.workspace import Reader, open_workspace
 from kb_pipeline.settings import Settings
 
 _MODEL_CALLS_AT_ONCE = 4
+"""An answer of a model is waited for, not computed here; more at once meet the limits of endpoints."""
 
 
 @dataclass(frozen=True)

@@ -27,7 +27,9 @@ _REMARKS = tuple(
 _TABLE_HEAD = re.compile(r"^[ \t>]*\|.*\n(?=[ \t>]*\|?[ \t]*:?-+[-:| \t]*$)", re.MULTILINE)
 _PLACE = re.compile(r"^\*[^*\n]+\*:\s+")
 _SENTENCES_OF_A_REFERENCE = 12
+"""As in ``app.grounding.support``."""
 _WRITTEN_ON_PICTURE = 0.5
+"""Share of a claim's words that must stand on a picture; half, as of sentences."""
 
 
 @dataclass(frozen=True, slots=True)

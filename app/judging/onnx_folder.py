@@ -32,9 +32,11 @@ TokenIds = npt.NDArray[np.int64]
 _THREADS = 2
 """Of a model at work; only one answer is checked at a time, so that those being written are not held up."""
 _MOST_WAITING = 32
+"""Answers that wait for the judge; a reader of one behind them is told that it is busy."""
 _SENTENCES, _STEP = 3, 2
 """A window has three sentences, and shares one with the next: what two neighbours say together is in one of them."""
 _MOST_TOKENS = 512
+"""The window of BERT and its kin, with which most entailment models are made."""
 _ENOUGH = 0.5
 """A window decides if one label is more probable than all others together."""
 _SAME, _OTHERWISE = "entail", "contradict"

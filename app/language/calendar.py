@@ -9,6 +9,7 @@ from kb_pipeline.languages import NAMES
 
 LANGUAGES = ("en", "de", "fr", "es")
 _LONGEST_ENDING = 2
+"""Letters that an ending adds: "deutsch", "deutsche", "deutschen"."""
 
 
 @lru_cache(maxsize=2)

@@ -17,7 +17,7 @@ _MONTHS = months(("en", "de"))
 _SHORT = frozenset("may mar sep dec".split())
 """Months that are other words as well: they count after a word like "since" or beside a year only."""
 _DAYS = {"day": 1, "tag": 1, "week": 7, "woche": 7}
-_MONTHS_OF = {"month": 1, "monat": 1, "year": 12, "jahr": 12}
+_MONTHS_OF = {"month": 1, "monat": 1, "year": 12, "jahr": 12}  # of the others: months differ in days
 _YEAR = r"(?:19|20)\d\d"
 _MONTH = rf"(?:{'|'.join(sorted(_MONTHS, key=len, reverse=True))})\b\.?"
 _QUARTER = r"(?:Q[1-4]|(?:(?:the|im|des|dem) )?(?:[1-4](?:st|nd|rd|th|\.)|[^\W\d_]+) (?:quarter|quartals?))"

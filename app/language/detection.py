@@ -8,6 +8,7 @@ from kb_pipeline.languages import language_of
 __all__ = ["language_note", "language_of", "reader_language"]
 
 _SOME = 10
+"""A tenth of the passages in the reader's language is enough to go without a remark."""
 
 
 def reader_language(question: str, passages: Iterable[str] = ()) -> str:

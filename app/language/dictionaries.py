@@ -6,6 +6,7 @@ from kb_pipeline.languages import NAMES
 
 _COMPOUNDING = frozenset({"de", "nl"})
 _SHORTEST = 4
+"""Letters of each part of a compound; with shorter ones nearly any misspelling is a compound."""
 _LINKS = ("", "s", "n", "en", "es")
 """What German and Dutch put between the parts of a compound: ``Sicherung-s-plan``."""
 

@@ -23,6 +23,7 @@ _ABBREVIATIONS = frozenset(
 )
 _BEFORE_NUMBERS = frozenset("no nos fig figs vol ch sec sect eq p pp nr abb kap ver".split())
 _LONGEST_DAY = 2
+"""Digits of the day of a date: "3. März" is no end of a sentence."""
 _MONTH = re.compile("(?:" + "|".join(Locale("de").months["format"]["wide"].values()) + r")\b")
 """German is the language that writes the day of a date with a full stop: "am 3. März"."""
 _LAST_WORD = re.compile(r"(?:^|[\s(\[*_\"'“‘])([^\s(\[*_\"'“‘]*)$")

@@ -12,9 +12,11 @@ from app.logs.redacting import RedactingFormatter
 from kb_pipeline.records import HIDDEN
 
 MOST = 100
+"""Lines: a page of the log. Older ones are in the log itself."""
 LOGGED = ("app", "azure", "uvicorn")
 NOTED = "app.notes"
 _LONGEST = 2000
+"""Characters of a line; a traceback in one line is longer, and stands in the log itself."""
 FOR_NOBODY = {"about": ("", (HIDDEN,))}
 """The ``extra`` of a record that is about a scenario of which nobody knows who may read it."""
 

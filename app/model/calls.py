@@ -144,6 +144,7 @@ def _detail(failure: openai.APIError, settings: AppSettings) -> str:
 
 NO_ANSWER = "the model gave no answer; ask again, or in other words"
 _AHEAD = 64
+"""Updates that may wait for a slow reader before the model has to."""
 OUT_OF_ROOM = "\n\n*(The model reached the limit of its answer's length here; ask for the rest.)*"
 
 

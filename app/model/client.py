@@ -48,7 +48,9 @@ def chat_endpoint(settings: AppSettings) -> OpenAIEndpoint:
 
 
 _RETRIES = 2
+"""As the SDK does it; a reader waits meanwhile."""
 _CONNECT_SECONDS = 10.0
+"""Seconds to connect; an endpoint that takes longer is down."""
 
 TokenProvider = Callable[[], Awaitable[str]]
 

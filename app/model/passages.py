@@ -22,6 +22,7 @@ _MARKUP = re.compile(
 )
 _BODY = re.compile(rf"(?<=\n{_OPENING}\n).*?(?=\n{_CLOSING})", re.DOTALL)
 _LONGEST_LINE = 300
+"""Characters of a title or a place in a passage's head: what a heading takes, and little of the budget."""
 
 
 def format_passages(citations: Iterable[Citation], *, is_doubtful: bool = False) -> str:

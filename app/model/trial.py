@@ -24,6 +24,7 @@ _NO_CHAT = re.compile(
 """Parts of the names of models that do not chat."""
 _SMALL = re.compile("mini|small|flash|haiku|nano")
 _SECONDS = 20.0
+"""Seconds for each request, while somebody looks at a dialog."""
 _HELLO = "Call the tool `search` with the query: hello"
 _TOOL: dict[str, Any] = {
     "type": "function",

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 _LONGEST = 80
+"""Characters of an argument in a line of what a tool is called for."""
 
 
 def tool_in_words(name: str, arguments: Mapping[str, Any]) -> str:

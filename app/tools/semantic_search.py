@@ -11,6 +11,7 @@ from app.tools.filters import BlockFilters
 from kb_pipeline.records import KnowledgeMode, SearchHit
 
 QUERY_CHARACTERS = 8000
+"""Characters of a query: a pasted page fits; the search itself reads the beginning only."""
 
 
 class SemanticSearchArguments(Arguments):

@@ -7,6 +7,7 @@ from app.settings import AppSettings
 from kb_pipeline.wording import counted
 
 MOST_RESULTS = 10
+"""Pages that a search gives at most: the first page of a search engine."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,8 +8,11 @@ from time import monotonic
 from typing import Generic, TypeVar
 
 TTL_SECONDS = 1800.0
+"""Half an hour: as long as a conversation goes on, and short enough for news."""
 MOST_ENTRIES = 50
+"""Searches of one conversation that are kept."""
 MOST_CONVERSATIONS = 200
+"""Conversations whose searches are kept; with entries of some kilobytes, tens of megabytes at most."""
 
 V = TypeVar("V")
 

@@ -12,7 +12,8 @@ from kb_pipeline.errors import WebError
 from kb_pipeline.services.web.guard import PORTS, PublicTransport
 from kb_pipeline.services.web.limited import REDIRECTS, Received, get
 
-MOSTREDIRECTS = 5
+_MOST_REDIRECTS = 5
+"""To https, to "www", to the newest version, and two to spare."""
 ANY_HOST = "*"
 
 _PAGE = "text/html,application/xhtml+xml,text/plain;q=0.8,text/markdown;q=0.8"
@@ -50,7 +51,7 @@ class PageFetcher:
         await self._transport.aclose()
 
     async def _follow(self, url: httpx.URL) -> tuple[str, Received]:
-        for _ in range(MOSTREDIRECTS + 1):
+        for _ in range(_MOST_REDIRECTS + 1):
             received = await get(self._transport, url, accept=_PAGE, seconds=self._seconds, most_bytes=self._most_bytes)
             location = received.headers.get("location")
             if received.status not in REDIRECTS or not location:
@@ -58,7 +59,7 @@ class PageFetcher:
                     raise WebError(f"{url.host} answered with status {received.status}", "status")
                 return str(url.copy_with(fragment=None)), received
             url = self._allowed(location, url)
-        raise WebError(f"{url.host} redirects more than {MOSTREDIRECTS} times", "refused")
+        raise WebError(f"{url.host} redirects more than {_MOST_REDIRECTS} times", "refused")
 
     def _allowed(self, address: str, base: httpx.URL | None = None) -> httpx.URL:
         try:

@@ -25,8 +25,10 @@ from kb_pipeline.wording import counted
 
 _SAVED_FROM = re.compile(rb"<!--\s*saved from url=(?:\(\d+\))?(https?://[^\s<>\"]{1,2000})\s*-->")
 _TITLE_COUNTS = 3
+"""What a word of the title counts for: more than one said in passing, less than what the page is full of."""
 _K1, _B = 1.2, 0.75
 _DESCRIPTION = 200
+"""Characters of a description, as search engines show them."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,6 +16,7 @@ from app.web.excerpt import cut
 from kb_pipeline.errors import WebError
 
 MOST_RESULTS = 3
+"""Pages whose words a model gets; each takes as much room as several passages."""
 
 _log = logging.getLogger(__name__)
 

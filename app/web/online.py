@@ -18,6 +18,7 @@ from kb_pipeline.services.urls import web_url
 from kb_pipeline.services.web.limited import direct_transport, get_json
 
 _LONGEST_QUERY = 400
+"""Characters of a query: some sentences; engines ignore the rest, and strangers need not see it."""
 
 
 class OnlineSearch(WebSearch):
