@@ -24,11 +24,8 @@ from kb_pipeline.wording import counted
 
 Layout = Literal["map", "split", "investigation"]
 _LAYOUTS: dict[Layout, str] = {"map": "Map large", "split": "Split", "investigation": "Investigation large"}
-_WIDTHS: dict[Layout, tuple[int, int]] = {
-    "map": (66, 34),
-    "split": (50, 50),
-    "investigation": (34, 66),
-}  # percent of the page for map and investigation
+_WIDTHS: dict[Layout, tuple[int, int]] = {"map": (66, 34), "split": (50, 50), "investigation": (34, 66)}
+"""Percent of the page for map and investigation."""
 _TICK_SECONDS = 0.4
 """Steps of an investigation take seconds; each shows as soon as it is there."""
 _LOOK_SECONDS = 2.0
