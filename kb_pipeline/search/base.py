@@ -32,7 +32,9 @@ INDEX_NAME = "kb-articles"
 Vector = npt.NDArray[np.float32]
 
 _MAX_WORDS = 64
+"""A full-text query of 2,000 words took .8 s; with 64, a pasted page costs no more than a long question."""
 _MAX_CHARACTERS = 4000
+"""Characters that are read of a question: a pasted page."""
 
 
 @dataclass(frozen=True, slots=True)

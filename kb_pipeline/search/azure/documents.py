@@ -200,6 +200,7 @@ def _equals(value: str) -> Test:
 Document = dict[str, Any]
 
 LONGEST_KEY = 1024
+"""The service's limit for a key."""
 _LEGAL_KEY = re.compile(r"[A-Za-z0-9-][A-Za-z0-9_=-]*")
 _ENCODED = "="
 _LISTS = ("heading_path", "image_urls", "key_topics", ACCESS)
@@ -207,6 +208,7 @@ _FILTERED = ("section_header", "key_topics", ACCESS)
 _DECIMALS = 7
 """Of the components of a vector, which are at most 1: this halves their text and loses little of their 32 bits."""
 _COMPONENT_BYTES = 13
+"""A component of a vector as JSON: about ten digits, sign, point and comma."""
 _LONGEST_ORDER = 200
 """Characters of a title that decide its place in a list."""
 

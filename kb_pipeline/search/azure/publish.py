@@ -46,6 +46,7 @@ MOST_DOCUMENTS = 1000
 MOST_BYTES = 14_000_000
 """Most bytes in a batch; the limit of the service is 16 MB."""
 USUAL_DOCUMENTS = 200
+"""Documents of a batch of small articles: the service takes 1,000, but a smaller batch is repeated sooner."""
 USUAL_BYTES = 4_000_000
 """A usual batch: several are sent at once, and a failed one is quickly sent again."""
 
@@ -87,6 +88,7 @@ def _parts(documents: Sequence[T], size: Callable[[T], int]) -> Iterator[tuple[l
 CONCURRENCY = 8
 """Batches sent at the same time."""
 _ATTEMPTS = 6
+"""With the pauses between them six seconds; then the run tries the article again later."""
 _PASSING = frozenset({409, 422, 429, 500, 503})
 """Statuses of a document that may be accepted on retry: written by others, index being updated, busy."""
 

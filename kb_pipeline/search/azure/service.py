@@ -103,6 +103,7 @@ def _as_search_error(error: KnowledgeBaseError) -> KnowledgeBaseError:
 
 _ALIAS = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
 _LONGEST_ALIAS = 100
+"""The service allows 128 for an index; what the generation adds needs room."""
 
 
 def checked_vectorizer(settings: Settings, embedder: str) -> tuple[str, str]:

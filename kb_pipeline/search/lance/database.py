@@ -28,7 +28,9 @@ if TYPE_CHECKING:
 
 
 _ATTEMPTS = 12
+"""Conflicts with other writers; with the pauses between them some ten seconds."""
 _LONGEST_PAUSE = 2.0
+"""Seconds; what other writers do takes tenths of one."""
 _SDK_ERRORS = (RuntimeError, OSError, ValueError)
 _ELSEWHERE = re.compile(r"os error (?!2\b)\d+|No space left|Disk quota exceeded|Permission denied", re.IGNORECASE)
 _DAMAGE = re.compile(

@@ -37,6 +37,7 @@ if TYPE_CHECKING:
 
 Key = TypeVar("Key", bound=Hashable)
 RANK_CONSTANT = 60
+"""As in the paper below, and as others have it."""
 VECTOR_WEIGHT = 0.25
 KEYWORD_WEIGHT = 0.05
 """Weights of cosine and BM25 next to MaxSim: higher ones help development questions no more, and hurt held-out ones."""

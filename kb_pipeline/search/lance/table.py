@@ -427,6 +427,7 @@ def _stem_rows(table: "LanceTable") -> None:
 
 
 _STEMMED_AT_ONCE = 200
+"""Articles whose stems are written at a time: keeps memory flat."""
 
 
 def _index_large(table: "LanceTable") -> None:
