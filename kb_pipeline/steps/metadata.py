@@ -46,7 +46,9 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 _WEB_ADDRESS = re.compile(r"https?://[^\s<>\"]+", re.IGNORECASE)
 _LANGUAGE = re.compile(r"[A-Za-z]{1,8}([-_][A-Za-z0-9]{1,8})*")
 _LONGEST_TITLE = 500
+"""Characters: no title of a person is longer, and it stands before every chunk."""
 _LONGEST_FACT = 200
+"""Characters of a fact: a name, a place, a version."""
 _LONGEST_NAME = 256
 """Characters in the name of a user or group."""
 

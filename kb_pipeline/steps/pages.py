@@ -19,6 +19,7 @@ from kb_pipeline.steps.markers import NOT_MARKERS
 PAGE_TAG = "kb-page"
 """The element that marks the beginning of a page."""
 _LONGEST_LABEL = 40
+"""Characters of a printed page number; the file chooses it."""
 
 _FLAGS = re.VERBOSE | re.MULTILINE | re.ASCII
 # In the cell of a table, the signs between the parts are escaped.

@@ -67,6 +67,7 @@ _LABELLED = "Image: "
 _BLANK = re.compile(r"(?:\n[ \t>]*(?:\n|\Z))?")
 _UNSAFE = re.compile(r"[\x00-\x20]*(?:javascript|data|vbscript|file)[\x00-\x20]*:", re.IGNORECASE)
 _LONGEST_NAME = 200
+"""Characters of a name in a manifest of others."""
 
 
 def read_serving_article(

@@ -16,12 +16,15 @@ from kb_pipeline.steps.checks.specs import named, number, outcome
 from kb_pipeline.steps.pages import split_marks, without_marks
 
 _LEAST_OF_DOCUMENT = 0.97
+"""Share of the words that another reading of the file found; the two differ in hyphens and ligatures."""
 _FEW_WORDS = 10
 """So many words of a document may be missing, whatever its length."""
 _LEAST_OF_PAGE = 0.85
+"""Less than of the document: on one page a diagram or a formula is read in two ways."""
 _SHORT_PAGE = 50
 """Pages of at most so many words are not judged alone."""
 _SHOWN_WORDS = 5
+"""Words that a message quotes, enough to find the place."""
 
 # Scripts without spaces between words are compared character by character.
 _UNSPACED = "\u0e00-\u0eff\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff"

@@ -16,6 +16,7 @@ from kb_pipeline.steps.checks.contents import markers_of, shown_images
 from kb_pipeline.steps.checks.specs import named, number, outcome, short
 
 _NAMED = 3
+"""Images that a message names; of more, the others are counted."""
 _ADVICE_IF_LOST = (
     "Put the missing file into the article's folder, save a damaged one again, or remove the image from the source; "
     "the article is built again when its folder changes."

@@ -119,7 +119,9 @@ if len(CHECKS) < len(_SPECS):
 
 
 _NAMED = 3
+"""Examples in a message; of more, the others are counted."""
 _LONGEST = 80
+"""Characters of an example in a message."""
 
 
 def outcome(

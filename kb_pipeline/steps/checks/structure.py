@@ -15,7 +15,9 @@ from kb_pipeline.steps.checks.contents import contents_of, letters_in, markers_o
 from kb_pipeline.steps.checks.specs import number, outcome, some
 
 _MAX_LOSS = 0.05
+"""Share of letters that may be lost: what the two count differently, but no section."""
 _FEW_LETTERS = 20
+"""Letters that may be lost of any article: a button, a symbol."""
 _WORD = re.compile(r"\w+")
 _ADVICE = (
     "Compare the converted markdown with the source; write that part of the HTML more plainly or choose another "

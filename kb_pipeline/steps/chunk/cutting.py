@@ -14,6 +14,7 @@ from kb_pipeline.steps.chunk.blocks import Kind, MarkdownBlock, fence_parts, lis
 from kb_pipeline.steps.chunk.plain import CountTokens, plain_text
 
 _MAX_DEPTH = 8
+"""Levels of lists in lists; what is deeper is cut as text, and no list of a person is."""
 
 _LINE = re.compile(r".*\n|.+")
 _SENTENCE_END = re.compile(r"(?<=[.!?]\s)|(?<=[.!?][\"'”’)*]\s)|(?<=[。！？])")

@@ -40,6 +40,7 @@ _PROSE: tuple[tuple[re.Pattern[str], str], ...] = tuple(
 )
 _BLANK_LINES = re.compile(r"\n\s*\n")
 _TITLE_LIMIT = 80
+"""Characters of each heading before a chunk's text, so that long ones leave room in the model's window."""
 
 
 def embedding_text(chunk: Chunk) -> str:

@@ -13,6 +13,7 @@ from kb_pipeline.steps.chunk.deferred import NO_TITLES, Titles, is_deferred
 from kb_pipeline.steps.chunk.plain import CountTokens, plain_text
 
 SECTION_DEPTH = 3
+"""Levels of headings that begin a section: further down they divide a few sentences, which belong together."""
 
 Key = tuple[tuple[str, int], ...]
 

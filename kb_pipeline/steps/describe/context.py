@@ -13,7 +13,9 @@ SEEN = "On the picture: "
 """Separates what the author wrote about an image from what was read from its pixels."""
 
 _MAX_STEP = 240
+"""Characters of the step that an image belongs to: two sentences."""
 _MAX_LABEL = 200
+"""Characters of a caption or an alternative text."""
 _NUMBERING = re.compile(
     r"^(?:figure|fig\.?|image|picture|screenshot|table|abb(?:ildung|\.)?)\s*[\dA-Z]*[\d.:\-–]*\s*[.:\-–]?\s+(?=\S)",
     re.IGNORECASE,

@@ -7,10 +7,15 @@ from kb_pipeline.steps.describe.lines import OcrLine
 from kb_pipeline.steps.describe.values import is_data, is_sentence
 
 MAX_ELEMENTS = 25
+"""As many as a search can use; the description names the rest."""
 _MIN_SCORE = 0.85
+"""OCR's confidence for a name; stricter than for text, because a misread name leads nowhere."""
 _MAX_CHARACTERS = 40
+"""Characters of a name on a button or beside a field."""
 _MAX_WORDS = 6
+"""Words of the same; more are a sentence."""
 _MAX_BUTTON_WORDS = 2
+"""Words of a button: a verb and its object."""
 _ACTION = re.compile(
     r"(?:add|apply|back|browse|cancel|clear|close|continue|copy|create|delete|discard|done|download|edit"
     r"|export|finish|help|import|insert|install|invite|login|logout|new|next|no|ok|open|previous|refresh|remove"

@@ -17,7 +17,9 @@ FIELDS_VERSION = "1"
 """Change it with any change of a prompt, or of what :func:`image_description` does."""
 
 MAX_CHARACTERS = 1200
+"""Characters of a description: about 300 tokens, so that it fits into a model's window beside its section."""
 MAX_NAME = 80
+"""Characters of a name on a screen; a longer one is running text."""
 MAX_PATH = 8
 """Longest description and name in characters, longest path in steps."""
 

@@ -14,8 +14,11 @@ MIN_SCORE = 0.6
 """Recognition confidence (0-1) below which a text is probably an icon."""
 
 _MIN_LETTERS = 3
+"""Letters from which a picture has text; two are an icon that looks like letters."""
 _MIN_SIGNS = 8
+"""Digits and letters from which it has text as well: a number, a date."""
 _MIN_COVERED = 0.1
+"""Share of the picture from which even two letters are its content: "OK" on a button."""
 _MENU_GAP = 0.45
 _MENU_MEAN_GAP = 0.55
 _COLUMN_GAP = 1.3
@@ -31,7 +34,9 @@ _IDEOGRAPHS = r"[\u2e80-\u30ff\u3400-\u9fff\uf900-\ufaff]"
 _IDEOGRAPH = re.compile(_IDEOGRAPHS)
 _EDGE_IDEOGRAPHS = re.compile(rf"^{_IDEOGRAPHS}{{1,2}}\s*(?=\w)|\s*{_IDEOGRAPHS}{{1,2}}$")
 _MIN_IDEOGRAPHS = 3
+"""Ideographs from which a line is Chinese or Japanese; icons are read as one or two."""
 _MIN_IDEOGRAPH_SHARE = 0.2
+"""The same as a share of a line's signs."""
 _ICON_LETTERS = "vxQ"
 """What arrows, check boxes and magnifiers are taken for; no label begins with such a word."""
 

@@ -14,8 +14,11 @@ _TITLE_GAP = 3.0
 """In line heights: difference of left edges; space between the lines of a paragraph, and below a title."""
 
 _MOST_TITLE_WORDS = 8
+"""Words of the title above a message."""
 _FEWEST_WORDS = 4
+"""Words of a sentence; fewer are a label with a full stop."""
 _FEWEST_OF_TROUBLE = 2
+"""Words of an error: "Access denied"."""
 _WORD = re.compile(r"[^\W\d_]{2,}")
 _TROUBLE = re.compile(
     r"error|fail|warning|denied|invalid|unable|cannot|can't|could not|not found|exception|forbidden|expired"

@@ -12,8 +12,10 @@ _RECORD = re.compile(r"#?[\w-]*\d[\w-]*")
 """The number of a ticket or document, as the last part of a breadcrumb."""
 
 _MAX_PARTS = 6
+"""Parts of a path; more are a listing with arrows."""
 _MAX_WORDS = 5
-_MAX_CHARACTERS = 40
+"""Words of each part, and its characters below: what menus and pages are called."""
+_MAX_CHARACTERS = 40  # of each part
 _CONNECTORS = frozenset({"and", "or", "of", "to", "for", "with", "from", "in", "on", "as", "by", "a", "the", "&", "+"})
 _INSTRUCTIONS = frozenset(
     {"go", "open", "click", "select", "choose", "press", "use", "navigate", "see", "under", "from", "in", "via", "then"}

@@ -29,11 +29,17 @@ _LARGE = 1.15
 """Height of a page's title, as a multiple of the median height of text."""
 
 _SAME_PITCH = 1.3
+"""How evenly the entries of a list stand: one distance to another."""
 _MAX_TITLE = 80
+"""Characters of a title."""
 _MIN_BUTTONS = 2
+"""Buttons of a dialog: OK and Cancel."""
 _MIN_MENUS = 3
+"""Menus of a window: File, Edit and one more."""
 _MIN_ENTRIES = 3
+"""Entries of a list; two are a label and its value."""
 _MIN_FIELDS = 2
+"""Fields of a form; one is a search box."""
 _TOOLBAR = 5.0
 """Maximum height of a toolbar, in line heights."""
 

@@ -16,8 +16,11 @@ _CLEARLY = 0.3
 """How different a second entry may be, as a share: some screens shade their entries."""
 
 _MIN_ENTRIES = 3
+"""Entries of a list, bar or row of tabs, of which one can differ from the others."""
 _MIN_SHORTCUTS = 2
+"""Shortcuts such as "Ctrl+S" by which an open menu is told."""
 _MIN_LETTERS = 3
+"""Letters of an entry; with fewer it is an icon."""
 _MAX_GAP = 3.5
 _ALIGNED = 1.5
 _TAB_GAP = 3.0

@@ -15,11 +15,17 @@ LAYOUT_VERSION = "ocr-layout-2"
 
 OTHER_TEXT = "Text on screen: "
 MAX_CHARACTERS = 1200
+"""As of a model's description (``image_fields``)."""
 _ICON_SIDE = 64
+"""Pixels: what icons are at most on screens of twice the density."""
 _MAX_HEADINGS = 12
+"""Headings of a table that are listed."""
 _MAX_MESSAGE = 240
+"""Characters of a message: an error in two sentences."""
 _CAPTIONS = 3
+"""Texts of a picture that its description begins with."""
 _FIRST_ELEMENTS = 4
+"""Elements that stand for a screen without a title."""
 
 
 def describe_lines(lines: Iterable[OcrLine], width: int, height: int) -> ImageDescription:

@@ -29,6 +29,7 @@ _CENTRED = 0.2
 """Distance of a text from the middle of its frame, as a share of the frame's height."""
 
 _COARSE = 16
+"""Steps of a colour channel that count as similar: 16 groups each."""
 
 
 def surrounded(lines: Iterable[OcrLine], pixels: Pixels) -> list[OcrLine]:

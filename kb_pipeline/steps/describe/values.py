@@ -32,6 +32,7 @@ _DATA = re.compile(
 _SHORTCUT = re.compile(r"(?:(?:ctrl|alt|shift|cmd|strg)\+)+.*|f\d{1,2}", re.IGNORECASE)
 _ENDS_LIKE_A_SENTENCE = re.compile(r"[^.][.!?,;]$")
 _LABEL_WORDS = 6
+"""Words of a label; more are running text."""
 _DATED = re.compile(rf",\s(?:{_DAY}\s(?:at\s)?\d|\d+\s{_SPAN}\sago)", re.IGNORECASE)
 _INITIALS = re.compile(r"[A-ZÀ-Þ]{2}")
 _SHORT_WORDS = frozenset({"OK", "ID", "IP", "NO", "ON", "UI", "TO", "BY", "GO", "AT", "PX", "OS"})

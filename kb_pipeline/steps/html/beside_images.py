@@ -15,8 +15,11 @@ from kb_pipeline.steps.html.placeholders import without_placeholders
 _FIGURES = names("figure informalfigure imageblock fig mediaobject screenshot image wp-caption thumb thumbinner")
 _CAPTIONS = names("title caption figcap figtitle caption-text wp-caption-text thumbcaption figure-title")
 _CLIMB = 5
+"""Elements around an image in which its figure is looked for: a link, a picture, a paragraph, a box and the figure."""
 _LONGEST_CAPTION = 500
+"""Characters: a paragraph; what is longer is no caption."""
 _LINE = 1000
+"""Characters of a line that are read: whether words stand beside an image is clear long before."""
 _WORD = re.compile(r"[^\W_]+")
 
 

@@ -18,7 +18,9 @@ _MAGIC = {
     b"{\\rtf": "an RTF document",
 }
 _HEAD = 4096
+"""Bytes by whose zeros UTF-16 without a mark is told."""
 _SAMPLE = 100_000
+"""Bytes by which an encoding is guessed; the guess looks at each of them many times."""
 # Declared encodings that browsers read as another one (https://encoding.spec.whatwg.org/#names-and-labels).
 _AS_BROWSERS_READ = {"iso-8859-1": "cp1252", "latin-1": "cp1252", "latin1": "cp1252", "us-ascii": "cp1252"}
 _SEVEN_BIT = frozenset({"iso-2022-jp", "iso-2022-kr", "hz-gb-2312"})

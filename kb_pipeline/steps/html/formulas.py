@@ -13,6 +13,7 @@ _DRAWN = names("katex mathjax mathjax_display mathjax_svg mathjax_chtml mjx-chtm
 _PREVIEW = "mathjax_preview"
 _DISPLAY_STYLE = re.compile(r"\\(?:displaystyle|textstyle)\s*")
 _DEEPEST = 100
+"""Levels of MathML; what is nested deeper is read as text."""
 _NO_FORMULA = names("annotation annotation-xml maction")
 
 

@@ -10,6 +10,7 @@ from kb_pipeline.records import ImageInfo, ImageProblem
 
 _SCHEME = re.compile(r"(?:[a-z][a-z0-9+.-]+:|//)", re.I)
 _SHOWN = 120
+"""Characters of an address in a message; images inside of a page have megabytes."""
 
 
 class ImageFiles:

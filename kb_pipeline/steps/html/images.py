@@ -22,9 +22,13 @@ from kb_pipeline.steps.html.placeholders import PLACEHOLDER, Placeholders, witho
 from kb_pipeline.steps.markers import image_marker
 
 _ICON = 32
+"""Pixels: the usual largest size of icons that stand beside words."""
 _INLINE_ICON = 64
+"""Pixels: icons on screens of twice the density, where something else also says that it is one."""
 _HAIRLINE = 3
+"""Pixels: a rule or a spacer."""
 _SENTENCE = 2
+"""Words on the line of an image from which it stands in a sentence; two are a label."""
 _LOGO = re.compile(r"(?:^|[\W_])logo(?:[\W_]|$)", re.I)
 _WORD = re.compile(r"[^\W_]+")
 
@@ -85,6 +89,7 @@ def is_logo(image: Element, beside: BesideImages) -> bool:
 _UNSAFE = re.compile(r"[\x00-\x1f\x7f<>:\"/\\|?*\[\]`\ud800-\udfff]+")
 _RESERVED = re.compile(r"(?:con|prn|aux|nul|com\d|lpt\d)(?:\..*)?", re.I)
 _LONGEST_STEM = 100
+"""Characters of a served name: with its number and ending far below the 255 of file systems."""
 
 
 class Stems:
@@ -246,6 +251,7 @@ def _leaves_gap(image: Element, beside: BesideImages) -> bool:
 
 
 _LONGEST_CONTEXT = 300
+"""Characters before an image that a model is told: two or three sentences."""
 
 
 def contexts_of(main: Element, places: dict[str, str], placeholders: Placeholders) -> dict[str, str]:

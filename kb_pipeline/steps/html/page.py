@@ -118,6 +118,7 @@ _SUBJECTS = names(
 """Of these names, those that a section of the main content may have: it is about such a thing, or not for paper."""
 _STATEMENT = re.compile(r"\w\W*[.!。！]\W*(?:\s|$)")
 _SHORTEST_STATEMENT = 30
+"""Characters beside its links of an element that states something; labels and buttons are shorter."""
 _MAYBE = names("sidebar sidenav side-bar leftnav rightnav menu nav header summary top path quickview tabs tabs2 tabs3")
 """Names of boxes with navigation on some pages and content on others: the share of links decides."""
 _CONTENT_TAGS = HEADINGS | names("a body article main thead tbody tfoot tr td th caption")
@@ -208,6 +209,7 @@ _FOOTER_TEXT = re.compile(
 _ARROW = re.compile(r"\s*[»›→▸▶❯⟩>]\s*|\s+/\s+")
 _WORD = re.compile(r"[^\W_]+")
 _LONGEST = 300
+"""Characters that are looked at: footers say what they are at once."""
 _MOST_SAID = 5_000
 """Characters of what is left out that are said of it; more is hardly a tool."""
 

@@ -16,19 +16,20 @@ MAX_PIXELS = 50_000_000
 FORMATS = ("PNG", "JPEG", "GIF", "WEBP", "BMP", "TIFF", "ICO", "AVIF")
 """Formats that are decoded. Pillow supports more, among them some that run other programs."""
 
-_WHITE = (255, 255, 255, 255)
+_WHITE = (255, 255, 255, 255)  # what browsers show through transparent pixels
 _FOREIGN_PROFILE = frozenset({"CMYK", "LAB", "YCbCr"})
 """Modes whose colour profile does not apply to the RGB picture converted from them."""
 
 _COMPRESSION = 1
 """Files are 7 % larger than with Pillow's default of 6, in 37 % of the time (234 JPEG, GIF and PNG pictures)."""
 
-_ORIENTATION = 0x0112
+_ORIENTATION = 0x0112  # the tag of EXIF that says how a camera was held
 _TRANSPOSED = frozenset({5, 6, 7, 8})
 """EXIF orientations that swap width and height."""
 
 _UNCHANGED_FORMATS = frozenset({"PNG", "JPEG", "WEBP"})
 _JPEG_QUALITY = 85
+"""Letters of screenshots stay sharp for a model; it is only taken where it halves the bytes."""
 
 
 class PngImage(NamedTuple):

@@ -19,6 +19,7 @@ from kb_pipeline.steps.images import raster
 from kb_pipeline.steps.images.raster import PngImage
 
 MAX_BYTES = 16_000_000
+"""Bytes unpacked; the tree of a drawing takes many times as much memory."""
 MAX_SIDE = 2048
 """Maximum side in pixels; larger drawings are scaled down."""
 
@@ -32,7 +33,9 @@ _PIXELS = {"": 1.0, "px": 1.0, "pt": 4 / 3, "pc": 16.0, "mm": 96 / 25.4, "cm": 9
 _LENGTH = re.compile(r"\s*\+?((?:\d++(?:\.\d++)?|\.\d++)(?:e[+-]?\d+)?)\s*([a-z]*)\s*", re.IGNORECASE)
 _GZIP = b"\x1f\x8b"
 _PEEK = 100_000
+"""Bytes in which the first element begins, behind comments and declarations."""
 _BLOCK = 1 << 16
+"""Bytes that are parsed at a time, because the first element is enough."""
 _XML_STARTS = (b"<", b"\xef\xbb\xbf", b"\xff\xfe", b"\xfe\xff")
 
 MAX_COST = 200_000.0

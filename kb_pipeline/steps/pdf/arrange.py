@@ -22,7 +22,10 @@ from kb_pipeline.steps.pdf.tables import Beside, FoundTable
 _LOWER = re.compile(r"[(\[\"'“‘«]*[^\W\d_A-Z]")
 _INITIAL = re.compile(r"[A-Z]\.")
 _LONGEST_TERM = 100
+"""Characters of a line that may be the term of a definition below it."""
 _LARGER = 1.12
+"""Size of a line in sizes of the text from which it is a heading, also without a title in the outline: above rounding
+of sizes."""
 
 
 def arrange(study: Study, numbers: Sequence[int], figures: Mapping[int, Sequence[Figure]]) -> list[Block]:

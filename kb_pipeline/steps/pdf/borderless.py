@@ -9,6 +9,7 @@ from kb_pipeline.steps.pdf.tables import NUMBER, Beside, FoundTable, grouped, he
 
 _MARK = re.compile(r"[•◦▪‣–—*·●○■□✓➢-]|\(?(?:\d{1,3}|[a-zA-Z]|[ivx]{1,5})[.)]")
 _ALIGNED = 3.0
+"""Points between the edges of cells of a column: rounding, and letters that reach out."""
 
 
 def borderless(rows: Sequence[Row], leading: float) -> Iterator[tuple[int, int, FoundTable | Beside]]:

@@ -10,8 +10,11 @@ from itertools import pairwise
 from kb_pipeline.steps.pdf.lines import Line, Row
 
 _FEWEST_ROWS = 6
+"""Rows that stand beside each other in two columns of text; fewer are a table, or two captions."""
 _GUTTER = 7.0
+"""Points between two columns: two wide spaces of a text of 10 points are less."""
 _FILL = 0.55
+"""Share of a column's width that its rows fill on average; cells of a table leave more free."""
 
 
 def regions(rows: Sequence[Row]) -> Iterator[list[Row]]:

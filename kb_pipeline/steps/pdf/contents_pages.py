@@ -23,6 +23,7 @@ _PAGES = re.compile(r"(?:,?\s*[.·…•]*\s*\b(?:[A-Z]{0,2}-?\d{1,4}|[ivxlc]{1,
 _NUMBERING = re.compile(r"^\W*(?:\w{1,3}\.)*\w?[\d.]*\W*\s")
 _FROM_LETTER_TO_LETTER = re.compile(r"[^\W\d](?:.*[^\W\d])?", re.S)
 _FEWEST = 3
+"""Lines that lead to pages; one or two are a reference in the text."""
 
 
 def contents_rows(sheet: PageSheet, after_contents: bool) -> list[Row]:

@@ -11,6 +11,7 @@ _SAMPLE = 100
 _SHARE = 0.6
 """Share of them that the dictionary has: .88 of words about pumps and packets in English, .24 in German."""
 _SHORTEST = 3
+"""Letters of each half of a word; two letters are in the dictionary by chance."""
 
 
 class Dictionary:

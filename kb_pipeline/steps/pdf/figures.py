@@ -12,21 +12,31 @@ SMALLEST_SIDE = 40
 SMALLEST_SHOWN = 18.0
 """Points of a page: 40 pixels at 150 dpi."""
 _SMALLEST_DRAWN = 40.0
+"""Points of each side of a drawing; smaller ones are arrows, boxes to tick and logos."""
 _NEAR = 4.0
+"""Points between the parts of one drawing."""
 _EDGE = 0.7
+"""Points by which edges of two slices of an image may differ: a pixel at 100 dpi."""
 LARGEST_ICON = 40.0
+"""Points of an image that is the same wherever it stands; a larger one is the same only at the same place."""
 _SAME_PLACE = 20.0
+"""Points to which places are rounded when a figure is looked for on other pages."""
 _MOST_PARTS = 3_000
+"""Shapes and images of a page that are grouped; a map has more, and is no figure among text."""
 WHOLE_PAGE = 0.85
+"""Share of a page from which a picture on it is its ground."""
 MOST_TEXT = 0.25
 """Share of a drawing's area that words may cover; above it is a frame around text."""
 LONGEST_LABEL = 8
 """Words of a line on a picture; a longer one is text in a frame."""
 _LEAST_CURVES = 3
+"""Curves of a drawing; one or two are a bracket or a ring around a word."""
 _MOST_FIGURES = 40
 """Of a page. More are a pattern, or a picture in slices."""
 _REPEATED_SHARE = 1 / 3
+"""Share of the pages from which a figure is furniture: a logo, an ornament."""
 _LEAST_REPEATED = 3
+"""Pages from which that is judged; in a document of two pages both may show the same."""
 
 
 class Raster(NamedTuple):

@@ -26,7 +26,9 @@ _ROMAN = {"i": 1, "v": 5, "x": 10, "l": 50, "c": 100}
 _LETTERS = re.compile(r"[^\W\d_]")
 _CONTINUED = re.compile(r"\(?(?:(?:table|code) )?continue[sd]? (?:on|from) (?:the )?(?:next|previous) page\)?\.*", re.I)
 _PLACE = 4.0
+"""Points within which furniture stands at one height: odd and even pages differ a little."""
 _MOST_ROWS = 3
+"""Rows at the top or bottom of a page that are compared with other pages."""
 _APART = 1.25
 """How many times farther furniture stands from the text than its rows from each other."""
 _SMALL = 0.9

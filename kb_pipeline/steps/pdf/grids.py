@@ -13,7 +13,9 @@ from kb_pipeline.steps.pdf.ruled_tables import Rules, table_of_rules
 from kb_pipeline.steps.pdf.tables import NEAR, NUMBER, SHORTEST, THIN, FoundTable, distinct, header_rows
 
 _MOST_LINES = 1500
+"""Lines of a page that are compared with each other; a map or a chart has more, and is no table."""
 _MOST_WORK = 1_000_000
+"""Cells by lines: bounds what hostile pages cost."""
 _HIGHEST = 200.0
 """Points of a cell in colour: more is the ground of a part of the page."""
 _WORDS = re.compile(r"\w\w|\d|[\u2e80-\u9fff\uac00-\ud7af]")

@@ -15,7 +15,7 @@ from kb_pipeline.steps.pdf.vertical import is_vertical
 
 WIDE_GAP = 0.9
 """The gap between two words that separates pieces, in heights of the font: justified lines stay below."""
-_UPRIGHT = (0, 1, 2, 358, 359)
+_UPRIGHT = (0, 1, 2, 358, 359)  # degrees; a scan may stand a little askew
 
 
 @dataclass(slots=True)

@@ -21,6 +21,7 @@ _CHAPTER = re.compile(
 )
 _NO_LETTER = re.compile(r"[\W_]+")
 _MOST_ROWS = 5
+"""Rows over which a heading of the outline may be broken."""
 CAPTION = re.compile(
     r"(?:table|figure|fig\.|tab\.|example|listing|exhibit|chart|diagram|abbildung|abb\.|tabelle|beispiel|tableau|tabla|"
     r"figura|tabella|esempio|ejemplo|exemple|tabel|рис\.|рисунок|таблица|図|表|圖)\s*[\dA-Z]{1,3}(?:[.-]\d+)*\s*"

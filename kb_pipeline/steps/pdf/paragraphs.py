@@ -19,6 +19,7 @@ _NOTE_MARK = re.compile(r"\d{1,3}|[*†‡§¶]{1,3}")
 _SENTENCE_END = re.compile(r"[.!?:;…][)\]\"'”’»]*$")
 _ROMAN = {"i": 1, "v": 5, "x": 10}
 _RAGGED = 6.0
+"""Letters' sizes that a line of ragged text may end before the margin: a long word did not fit."""
 WRAPPED = re.compile(r"[˓,]\s?→\s?")
 """The sign that Sphinx puts before the rest of a line of code that was too long."""
 _LOWER_START = re.compile(r"[(\[\"'“‘«]*[^\W\d_A-Z]")

@@ -19,12 +19,15 @@ _FEW_OF_LAYER = 0.1
 _OUTLINES = 40
 """Shapes on a page without text that may be letters drawn as outlines."""
 _MOST_UNREADABLE = 0.3
+"""Share of characters that are no text: above it the font's table of characters is broken."""
 _LEAST_LETTERS = 0.45
+"""Share of letters beside what may fill a page without any (``_FILLERS``); text has far more."""
 _JUDGED_FROM = 40
 """Characters of a page from which on its text is judged."""
 _UNREADABLE = re.compile(r"[\x00-\x08\x0e-\x1f\x7f-\x9f\ufffd\ue000-\uf8ff\U000f0000-\U0010ffff]")
 _FILLERS = re.compile(r"[\s._\-=|*+~#\u2022\u2013\u2014/\\<>(){}\[\],;:'\"$%&0-9]+")
 _LEAST_SCORE = 0.5
+"""OCR's confidence below which a line is a picture's texture."""
 _LEAST_SURE = 0.75
 """Of OCR's lines, by their letters: pages that stand upright are read with .98, turned ones with .6 to .67."""
 _TALL = 1.5

@@ -15,9 +15,11 @@ from kb_pipeline.steps.pdf.paragraphs import Measures, has_room
 from kb_pipeline.steps.pdf.sheets import PageSheet, sheet_of
 
 _FEWEST_ENTRIES = 3
+"""Entries of an outline that was found on the pages; fewer tell nothing of what headings look like."""
 _MOST_FURNITURE = 0.8
 """Share of a document's rows that may be running heads and feet."""
 _SAMPLE = 60
+"""Words of a font by which its pitch is told."""
 
 
 @dataclass(slots=True)

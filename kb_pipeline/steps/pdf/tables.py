@@ -15,6 +15,7 @@ NEAR = 4.0
 SHORTEST = 8.0
 """Points of a line of a table."""
 _MOST_HEADER_ROWS = 3
+"""Bold rows at the top that are a header; more are a table in bold."""
 NUMBER = re.compile(r"\d|^[\W_]+$|^n/?a$", re.IGNORECASE)
 """In a cell of numbers, or a sign for none."""
 

@@ -75,7 +75,9 @@ _NEW_PARAGRAPH = 0.5
 """Space between two lines, in heights of a line, from which on they belong to two paragraphs."""
 _ENDS = (".", "!", "?", ":")
 _NEARLY_ALL = 0.97
+"""Share of fixed pitch in a listing: a sign of another font may stand in it."""
 _MOST_SPAN = 1_000
+"""What HTML allows for the columns of a cell."""
 
 
 class TaggedText(NamedTuple):

@@ -16,6 +16,7 @@ Place = tuple[int, int]
 _WRITTEN = frozenset(("Table", "TR", "L", "LI", "Code", "TOC", "H", "H1", "H2", "H3", "H4", "H5", "H6"))
 """What has a form of its own as text, so that a figure around it is only a frame."""
 _SAME_PLACE = 20.0
+"""Points to which places are rounded, as for figures without tags."""
 
 
 def pages_of_figures(roots: Sequence[Element]) -> set[int]:

@@ -8,7 +8,9 @@ from kb_pipeline.steps.pdf.model import Page
 from kb_pipeline.steps.pdf.outline import squash
 
 FIRST_PAGES = 3
+"""Pages on which a document says what it is called: cover, inner title and the first of the text."""
 _MOST_LINES = 6
+"""Lines over which a title may be broken on a cover."""
 _SHARE = 0.5
 """Of the lines in which a title stands: more is a sentence that has the same words."""
 _WORD = re.compile(r"[^\W\d_]{3,}")

@@ -13,6 +13,7 @@ from kb_pipeline.steps.pdf.model import PdfLink
 from kb_pipeline.steps.pdf.paragraphs import BULLETS, WRAPPED
 
 _NEAR = 4.0
+"""Points: rounding, and signs that hang out of the line."""
 
 
 @dataclass(slots=True)

@@ -17,14 +17,17 @@ from kb_pipeline.steps.restore.recognise import LOOK_ALIKES
 from kb_pipeline.steps.restore.words import MARK, ComparedWord, Reading
 
 _ANCHOR = 3
+"""Words of a run that is an anchor: single words and pairs are repeated by chance."""
 _STRETCH = 256
 """Words between two anchors from which cutting the texts there is worthwhile."""
 _MOST_PAIRS = 10**9
 """Product of the numbers of words above which a gap between anchors is not aligned: about a second of work."""
 _MOST_LETTERS = 5_000
+"""Letters of a piece that is compared sign by sign, for words that a service wrote otherwise: bounds the time."""
 _MATCHED = 0.6
 """The share of a word's letters that must match for the word to match."""
 _WINDOW = 3
+"""Words on each side that must agree with a match."""
 
 
 class Place(NamedTuple):

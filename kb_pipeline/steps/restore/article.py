@@ -25,8 +25,11 @@ from kb_pipeline.steps.restore.tree import read_tree, write_tree
 from kb_pipeline.steps.restore.words import Reading, Spot, read_words
 
 _WORTH_A_WARNING = 0.02
+"""Share of words from which a loss is told; a word here and there is only misread."""
 _AT_LEAST = 5
+"""Words from which it is told of a short page."""
 _SHOWN = 12
+"""Words of the longest loss that a warning quotes, enough to find the place."""
 
 
 @dataclass(slots=True)

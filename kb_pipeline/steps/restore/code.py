@@ -12,9 +12,11 @@ from kb_pipeline.steps.restore.edits import Edits, Point, after_signs, before_si
 from kb_pipeline.steps.restore.words import Reading, WordSpan
 
 _MIN_BLOCK_COVERAGE = 0.5
+"""Share of a block's words that the service has; with less it may be another block."""
 _MIN_CODE_SHARE = 0.6
 """The share of a line's words that must come from code for the line to be code."""
 _MIN_SPAN_COVERAGE = 0.6
+"""More than of a block, because a span is a word or two."""
 _MAX_EXTRA_WORDS = 2
 """Additional words allowed among those of the article's code."""
 _LINES = HEADINGS | {"p", "pre", "li"}

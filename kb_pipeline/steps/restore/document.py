@@ -35,6 +35,7 @@ _CODE = ("pre", "listing", "xmp")
 _EDGE = 2
 """Blocks at the top and at the bottom of a page among which running heads are looked for."""
 _MOSTLY = 0.9
+"""Share of a page's words that are unwanted, from which nothing of the page is left."""
 _PAGE_PLACE = "KBPAGE{}KBPAGE"
 
 

@@ -17,6 +17,7 @@ _LINES = HEADINGS | {"p", "li"}
 _HYPHEN = "-\u00ad\u2010"
 _BREAK = re.compile(rf"[{_HYPHEN}]\s+")
 _NEAR = 3
+"""Words at a border that may be misread until one is known."""
 
 
 def join_pieces(truth: Reading, reading: Reading, alignment: Alignment) -> None:

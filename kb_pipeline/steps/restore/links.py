@@ -21,6 +21,7 @@ V = TypeVar("V")
 
 _SIGNS = re.compile(r"[^\w\ue000]*")
 _MIN_COVERAGE = 0.5
+"""Share of a label's words that must be found; with less the link may stand on other words."""
 _MAX_EXTRA_WORDS = 3
 """Additional words allowed among those of a label."""
 

@@ -20,6 +20,7 @@ from kb_pipeline.steps.markers import image_marker
 _PLAIN = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 _OTHER = re.compile(r"[^A-Za-z0-9.]+")
 _LONGEST = 40
+"""Characters of a name in a marker: on one printed line, so that OCR reads it whole."""
 LOOK_ALIKES = str.maketrans("oil|!sbzgq", "0111158299")
 """Letters that OCR confuses with digits, after case folding."""
 
@@ -62,6 +63,7 @@ _BRACKET = re.compile(rf"\\?[{re.escape(_OPEN)}]")
 _FIGURE = re.compile(r"<figure>\s*([^<>\n]{1,120}?)\s*</figure>", re.I)
 _REFERENCE = re.compile(r"(?<!\\)!\[[^\]\n]{0,200}\]\(<?([^()<>\s]{1,200})>?\)")
 _SIMILAR = 0.75
+"""Likeness of a misread name: one letter of four may be another."""
 _MARGIN = 0.1
 """How much more similar the best name must be than the next one."""
 

@@ -13,6 +13,7 @@ from kb_pipeline.steps.restore.align import Alignment
 from kb_pipeline.steps.restore.words import Reading, WordSpan
 
 _MIN_COVERAGE = 0.7
+"""Share of a heading's words; more than of a paragraph, because headings of few words are alike."""
 _LINES = HEADINGS | {"p"}
 
 

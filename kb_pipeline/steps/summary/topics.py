@@ -13,9 +13,11 @@ from kb_pipeline.languages import language_of, stem, stop_words
 from kb_pipeline.steps.summary.prose import headings, sentences
 
 _MOST = 3
+"""Topics that are named: as many as authors give."""
 _FEWEST, _FEWEST_OF_TITLE = 3, 2
 """How often a document speaks of a topic at least, and of one that its title names."""
 _SHORTEST = 3
+"""Letters of a word that can be a topic; shorter ones stand for many things."""
 _SHARE = 0.5
 """Share of the times that a word is spoken of from which it stands for two words: "canned response", not "response"."""
 _ARTICLES = {
