@@ -14,6 +14,7 @@ from kb_pipeline.errors import UnreadableArticleError
 from kb_pipeline.sources.first_bytes import kind_of
 
 MOST_ENTRIES = 10_000
+"""Files in a document; one with a picture on each of thousands of slides has fewer."""
 MOST_BYTES = 500_000_000
 """Bytes of all entries, unpacked."""
 MOST_XML_BYTES = 50_000_000
@@ -28,7 +29,8 @@ _MAIN_PARTS = {
 _LARGEST_RATIO = 200
 """Unpacked bytes for each packed one, above a first megabyte. XML of real documents has up to 40."""
 _FREE_BYTES = 1 << 20
-_ENCRYPTED = 0x1
+"""Bytes that are unpacked whatever the ratio: they fit into memory, and blanks pack well."""
+_ENCRYPTED = 0x1  # the lowest of a ZIP entry's flags
 _ZIP = b"PK"
 _ENTRY = b"PK\x01\x02"
 """Begins each entry of the directory."""

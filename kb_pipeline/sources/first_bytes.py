@@ -16,6 +16,7 @@ _FORMATS: Mapping[bytes, str] = {
 }
 _PAGE = "a page of HTML or XML"
 _LOOKED_AT = 1024
+"""Bytes: browsers look at as many to tell what a file is."""
 
 
 def binary_kind_of(data: bytes) -> str:

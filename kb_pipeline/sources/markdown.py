@@ -18,7 +18,9 @@ from kb_pipeline.steps.strict_yaml import strict_yaml
 
 _FRONT_MATTER = re.compile(r"\A---[ \t]*\n(.*?)(?:\n|\A)(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.DOTALL)
 _LONGEST_FRONT_MATTER = 100_000
+"""Characters; what is longer is text between two rules, and YAML of megabytes takes minutes."""
 _MOST_NULLS = 20
+"""Zeros in the first 10,000 characters: a text may be damaged, a program has hundreds."""
 
 
 class MarkdownSource(Source):

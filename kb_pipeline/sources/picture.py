@@ -18,6 +18,7 @@ from kb_pipeline.sources.first_bytes import kind_of
 _READ = ("PNG", "JPEG", "WEBP", "GIF", "TIFF")
 _TITLES = ("Title", "title", "Description", "ImageDescription")
 _LONGEST = 300
+"""Characters of a title, an author or a description that the file claims."""
 
 
 class PictureSource(Source):

@@ -9,7 +9,9 @@ from kb_pipeline.steps.html.decode import to_text
 MOST_TEXT = 20_000_000
 """Bytes of one text; a book of 1,000 pages has some 3 million."""
 _SAMPLE = 10_000
+"""Characters that tell text from anything else."""
 _MOST_CONTROLS = 20
+"""Control characters in them: a text may be damaged, a program has hundreds."""
 _CONTROLS = re.compile("[\x00-\x08\x0e-\x1a\x1c-\x1f�]")
 """Characters that no text has, and what stands for bytes that are none; escapes colour what programs print."""
 _PAGE = re.compile(r"\s*<(?:!doctype|html|\?xml|head|body)\b", re.I)

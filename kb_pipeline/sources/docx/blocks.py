@@ -25,8 +25,9 @@ _CODE = {
 _PRE = "pre:separator('\\n')"
 _QUOTES = {"quote", "intense quote", "block text", "quotations"}
 _HEADING = re.compile(r"heading ?([1-9])")
-_DEEPEST_HEADING = 6
+_DEEPEST_HEADING = 6  # HTML has six
 _DEEPEST_LIST = 9
+"""As many as Word has."""
 _NEAR = 100
 """Twentieths of a point by which places differ that are meant to be the same."""
 _STEP = 720

@@ -10,6 +10,7 @@ from typing import NamedTuple
 from kb_pipeline.sources.docx.styles import Element, WordStyles, child, is_on, value
 
 _LEVELS = 9
+"""As many as Word has."""
 _PLAIN = re.compile(r"[(\[]?%(\d)[.):\]]*")
 _LETTERS = {"lowerLetter", "upperLetter", "lowerRoman", "upperRoman"}
 """Numbers that legal numbering writes as digits."""

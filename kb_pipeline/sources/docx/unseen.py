@@ -30,7 +30,7 @@ _DRAWINGS = ("{*}anchor", "{*}inline", *_SHAPES)
 _POINT = 12_700
 """Units of a drawing (EMU) in a point."""
 _LENGTH = re.compile(r"(-?[\d.]+)(pt|in|cm|mm|px)?$")
-_UNITS = {"pt": 1.0, "in": 72.0, "cm": 28.35, "mm": 2.835, "px": 0.75, "": 1.0}
+_UNITS = {"pt": 1.0, "in": 72.0, "cm": 28.35, "mm": 2.835, "px": 0.75, "": 1.0}  # in points, as VML writes lengths
 
 
 def leave_out_unseen(tree: Element, styles: WordStyles, *, is_on_white: bool) -> int:

@@ -31,9 +31,13 @@ _ADDRESS = re.compile(r"(\ssrc=\"[^\"]*\")|[\w.+'%=&-]+(@(?:[\w-]+\.)+[A-Za-z]{2
 _NAMED = re.compile(r"(?:^|\n)(?:From|To|Subject|Date|Received|Return-Path|Message-ID|MIME-Version):", re.I)
 _TEXT = re.compile(r"[^\W_]")
 _LOOKED_AT = 20_000
+"""Bytes of the head, in which the fields stand that tell a message."""
 _LONGEST = 300
+"""Characters of a subject, and of the names of those who wrote."""
 _MOST_PARTS = 1_000
+"""Parts of a message; a thread of hundreds of pictures has fewer."""
 _MOST_NAMED = 20
+"""Attached files that are named; of more, the others are counted."""
 
 
 class MailAttachment(NamedTuple):

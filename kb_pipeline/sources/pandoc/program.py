@@ -21,9 +21,11 @@ INSIDE = "kb_inside"
 MOST_HTML = 50_000_000
 """Bytes that pandoc may write; a book of 1,000 pages has some 3 million."""
 _MOST_MESSAGES = 100_000
+"""Bytes of what pandoc says that are read: it may warn at every line."""
 _LOOK_SECONDS = 0.02
-_HEAP_OVERFLOW = 251
-_NOT_FOUND = 99
+"""Seconds between looks at the clock and at what is written."""
+_HEAP_OVERFLOW = 251  # the exit status of Haskell's runtime when -M is reached
+_NOT_FOUND = 99  # pandoc's exit status for a resource that it cannot find
 _REMEDY = "raise KB_DOCUMENT_SECONDS or KB_DOCUMENT_MEMORY_MB, or split it"
 _TEMPLATE = """<html lang="$if(lang)$$lang$$else$$language$$endif$"><head>$if(title)$<title>$pagetitle$</title>$endif$
 $for(author-meta)$<meta name="author" content="$author-meta$">

@@ -34,6 +34,7 @@ _LETTERS = re.compile(r"[^\W_]")
 _NO_LANGUAGES = frozenset({"numberLines", "example", "literate", "sourceCode"})
 """Classes of code blocks with which pandoc says something else than the language."""
 _MOST_NAMED = 5
+"""Files that a warning names."""
 
 
 class PandocSource(Source):

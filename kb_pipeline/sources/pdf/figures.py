@@ -15,8 +15,11 @@ from kb_pipeline.steps.pdf.model import Box
 LONGEST_SIDE = 2_000
 """Pixels of a figure."""
 OCR_DPI = 150
+"""Letters of 8 points are then 17 pixels high, which OCR reads; more takes longer."""
 _OCR_PIXELS = 8_000_000
+"""A page of A3 at that resolution has four million, a poster is read coarser."""
 _MOST_OBJECTS = 20_000
+"""Objects of a form, and images of a page: bounds what hostile pages cost."""
 
 
 def rasters_of(page: pdfium.PdfPage) -> list[Raster]:

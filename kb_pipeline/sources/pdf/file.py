@@ -19,9 +19,13 @@ from kb_pipeline.sources.first_bytes import kind_of
 from kb_pipeline.steps.pdf.model import PdfOutlineEntry
 
 MOST_OUTLINE_ENTRIES = 20_000
+"""Entries: manuals of thousands of pages have fewer, and an outline may lead back to itself."""
 _MOST_LEVELS = 12
+"""Levels of an outline; numbered headings have six or so."""
 _LONGEST_LABEL = 40
+"""Characters of a printed page number; the file chooses it."""
 _SIGNATURE_WITHIN = 1024
+"""Bytes in which "%PDF-" stands, as Acrobat reads files that something else precedes."""
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\ufeff\ufffe\uffff]+")
 _DATE = re.compile(r"(?:D:)?(\d{4})(\d\d)?(\d\d)?(\d\d)?(\d\d)?(\d\d)?(?:(Z)|([+-])(\d\d)'?(\d\d)?)?")
 

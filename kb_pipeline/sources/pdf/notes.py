@@ -12,10 +12,11 @@ from kb_pipeline.sources.pdf.coordinates import ToView, box_of, view_of
 from kb_pipeline.steps.pdf.notes import Note, sorted_notes
 
 _UNSEEN = pdfium.FPDF_ANNOT_FLAG_HIDDEN | pdfium.FPDF_ANNOT_FLAG_NOVIEW
-_PASSWORD = 1 << 13
+_PASSWORD = 1 << 13  # ISO 32000-2, table 231: bit 14 of a text field's flags
 _MOST = 2_000
 """Annotations of a page that are looked at."""
 _LONGEST = 20_000
+"""Bytes of a note: pages of text."""
 _COMMENTS = {
     *(pdfium.FPDF_ANNOT_TEXT, pdfium.FPDF_ANNOT_HIGHLIGHT, pdfium.FPDF_ANNOT_UNDERLINE),
     *(pdfium.FPDF_ANNOT_SQUIGGLY, pdfium.FPDF_ANNOT_STRIKEOUT, pdfium.FPDF_ANNOT_CARET),

@@ -27,6 +27,7 @@ MOST_DRAWINGS = 4_000
 """Lines and shapes of a page that are read. A page with more shows a drawing, whose lines are no table's."""
 _FIXED_FLAG, _ITALIC_FLAG, _FORCE_BOLD_FLAG = 1, 1 << 6, 1 << 18
 _WIDTHS_OF_FIXED_PITCH = 3
+"""Widths of the letters of such a font: its own, none, and a default for those that it lacks."""
 _HYPHENS = "\x02\ufffe"
 _LINE = re.compile(r"[^\r\n]+")
 _WORD = re.compile(r"[^\s\x02\ufffe]*[\x02\ufffe]|[^\s\x02\ufffe]+")

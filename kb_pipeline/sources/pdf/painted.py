@@ -10,6 +10,7 @@ from kb_pipeline.sources.pdf.coordinates import ToView, box_of, matrix_of, view_
 from kb_pipeline.steps.pdf.model import Box
 
 MOST_FORM_DEPTH = 8
+"""Forms in forms: programs nest two or three, and a form may hold itself."""
 _LARGE = 2_000
 """How many times larger the area becomes in which a text is painted, so that it is not cut off."""
 

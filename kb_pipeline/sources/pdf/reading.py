@@ -39,6 +39,7 @@ from kb_pipeline.wording import counted
 MOST_FIGURES = 2_000
 """Of a document."""
 _OBJECTS_TO_A_COLLECTION = 50_000
+"""Nearly everything that reading makes lives to its end, so that collections of garbage find little."""
 _BY_TAGS = 0.95
 """Share of a page's words that its tags must hold."""
 _MARGIN = 0.12

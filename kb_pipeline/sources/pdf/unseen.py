@@ -23,6 +23,7 @@ from kb_pipeline.steps.pdf.model import Box, Word
 Pixels = npt.NDArray[Any]
 
 _MOST_PIXELS = 6_000_000
+"""Pixels of a page that is drawn, at 72 dpi; only posters have more."""
 _CLOSE = 3.0
 """Pixels a point of the second look: a letter of 8 points is 12 wide."""
 _TRACE, _CONTRAST = 24, 8

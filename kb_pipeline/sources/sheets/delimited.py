@@ -13,9 +13,13 @@ from kb_pipeline.steps.html.decode import to_text
 
 _DELIMITERS = (",", ";", "\t", "|")
 _SAMPLE_ROWS = 100
+"""Rows by which the sign between values is told."""
 _SAMPLE = 200_000
+"""Characters in which these rows stand."""
 _FEWEST_NULLS = 20
+"""Zeros in them above which it is no text."""
 _LONGEST_FIELD = 1_000_000
+"""Characters of a value: a document in a cell; Python's own limit is an eighth of it."""
 
 
 def read_delimited(name: str, data: bytes) -> Workbook:

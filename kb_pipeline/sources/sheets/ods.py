@@ -19,6 +19,7 @@ _DC = "{http://purl.org/dc/elements/1.1/}"
 _AS_SHOWN = ("percentage", "currency")
 """Types of which the text that is shown says more than the value."""
 _LONGEST = 300
+"""Characters of a title or an author that the file claims."""
 
 Element = Any
 """An element of lxml."""

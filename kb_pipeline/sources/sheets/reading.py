@@ -14,6 +14,7 @@ from kb_pipeline.sources.sheets.workbooks import open_workbook
 from kb_pipeline.steps.html.decode import clean
 
 PAGE_ROWS = 500
+"""Rows that count as a page, for what cites pages: some screens of a table."""
 _MOST_CELLS = 1_000_000
 """Cells with a value; what is larger is a database. So many take half a minute to read and two to convert."""
 _LONGEST_NAME = 22

@@ -12,7 +12,7 @@ Value = int | float | str | bool | datetime.time | datetime.date | datetime.date
 """What a cell holds, as calamine gives it; "" if it is empty."""
 _EXACT = 1e15
 """From here on spreadsheets show no more than their 15 digits."""
-_SOME_DAY = datetime.date(2000, 1, 1)
+_SOME_DAY = datetime.date(2000, 1, 1)  # a time is rounded as part of any day
 
 
 class Row(NamedTuple):

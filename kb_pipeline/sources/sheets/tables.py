@@ -16,9 +16,11 @@ _LONGEST_HEADER = 300
 """Characters of a header above a table: more of them than half a passage, for which the chunker would repeat none. The
 rows of such tables are written as items instead, each value with the name of its column."""
 _MOST_HEADER_ROWS = 3
+"""Rows of a header: merged titles above the names of columns."""
 _MOST_NOTES = 12
 """Rows at the top of a table, at most, above its header."""
 _YEARS = range(1900, 2101)
+"""Whole numbers that can name a column; any other number is a value."""
 
 Header = Mapping[int, str]
 """The names of a table's columns."""

@@ -23,6 +23,7 @@ _BUILT_IN = {1: "0", 2: "0.00", 3: "#,##0", 4: "#,##0.00", 9: "0%", 10: "0.00%"}
 _PLACE = re.compile(r"([A-Z]{1,3})([1-9]\d{0,6})")
 _LINKS = ("https://", "http://", "mailto:")
 _MOST_PICTURES = 1_000
+"""Pictures of a workbook: bounds what hostile ones cost."""
 
 Element = Any
 """An element of lxml."""

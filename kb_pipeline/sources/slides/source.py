@@ -45,7 +45,9 @@ _RELATIONS = "http://schemas.openxmlformats.org/officeDocument/2006/relationship
 _PAINTING = {"sp", "pic", "grpSp", "graphicFrame"}
 _LETTERS = re.compile(r"[^\W_]")
 _DEEPEST_GROUP = 50
+"""Groups in groups: Python's stack has room for them, and nobody draws so."""
 _MOST_WARNINGS = 50
+"""Warnings of a presentation; of more, the others are counted."""
 
 Element = Any
 """An element of lxml."""
