@@ -27,6 +27,7 @@ from kb_pipeline.steps.strict_yaml import line_of, strict_yaml
 from kb_pipeline.store.files import write_bytes
 
 _LARGEST = 1_000_000
+"""Bytes of the file: thousands of sources."""
 _NAME = re.compile(r"[a-z0-9](-?[a-z0-9]){0,39}")
 
 

@@ -23,6 +23,7 @@ ORIGIN = ".intake.json"
 _ARRIVING = ".intake."
 _READERS = "access_control_list"
 _BLOCK = 1 << 20
+"""Bytes that are compared at a time: memory stays flat."""
 
 Files = Mapping[str, bytes | Path]
 """The files of an article by name, in the order in which they are written: the page after what it needs, and who may

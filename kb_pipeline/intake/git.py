@@ -20,6 +20,7 @@ from kb_pipeline.settings import Settings
 from kb_pipeline.store.staging_files import FileFacts
 
 _SECONDS = 900
+"""A quarter of an hour: the first copy of a large repository takes minutes."""
 _PROTOCOLS = "https:http:ssh:file"
 """Others (``ext::``) run commands that an address names."""
 _ORDINARY = frozenset({"100644", "100755"})

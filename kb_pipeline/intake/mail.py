@@ -26,6 +26,7 @@ from kb_pipeline.steps.html.images import Stems
 from kb_pipeline.steps.main_file import INDEX_FILE, is_document
 
 _MOST_LETTERS = 1000
+"""Messages of a thread: nobody reads more, and reports of machines have thousands."""
 _ADDRESS = re.compile(r"[\w.+%'-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63}){1,8}")
 _MASKED = "***"
 

@@ -19,12 +19,14 @@ from kb_pipeline.errors import IntakeError
 from kb_pipeline.steps.fingerprint import fingerprint
 
 _LONGEST_HEAD = 256_000
+"""Bytes of a head: mail servers refuse longer ones."""
 _MBOX = b"From "
 _BETWEEN = (b"\n", b"\r\n")
 _MAILDIR = ("cur", "new")
 _FACTS = ("Message-ID", "Date", "From", "Subject", "References", "In-Reply-To")
-_EARLY = datetime(1970, 1, 1, tzinfo=UTC)
+_EARLY = datetime(1970, 1, 1, tzinfo=UTC)  # for messages without a date: before all others
 _MOST_REFERENCES = 200
+"""Messages that one says it answers: bounds what hostile ones cost."""
 
 
 @dataclass(frozen=True)

@@ -13,6 +13,7 @@ from kb_pipeline.steps.fingerprint import sha256
 from kb_pipeline.steps.html.images import safe_stem
 
 _MOST_PARTS = 1000
+"""Parts of a message; a thread of hundreds of pictures has fewer."""
 _PICTURES = {
     "image/png": ".png", "image/jpeg": ".jpg", "image/gif": ".gif", "image/webp": ".webp", "image/bmp": ".bmp",
     "image/tiff": ".tif", "image/svg+xml": ".svg",

@@ -35,6 +35,7 @@ _PICTURE = re.compile(r"<img\b[^<>]*>")
 _ADDRESS = re.compile(r'\bsrc="([^"]*)"')
 _TEXT = re.compile(r'\balt="([^"]*)"')
 _LONGEST_DESCRIPTION = 300
+"""Characters: the first sentences of a page."""
 
 
 class MediaWikiOptions(Options):

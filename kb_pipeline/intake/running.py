@@ -31,6 +31,7 @@ from kb_pipeline.store.locks import Locks
 from kb_pipeline.wording import counted
 
 _LONGEST_PAUSE = 30.0
+"""Seconds between tries of one item, which the others wait for."""
 _SETTLED_AT_ONCE = 50
 """Articles that are flushed to the disk together, which takes far less than one by one; a kill costs so many again."""
 _log = logging.getLogger(__name__)

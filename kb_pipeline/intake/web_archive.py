@@ -10,6 +10,7 @@ from urllib.parse import urljoin
 from kb_pipeline.errors import IntakeError
 
 _MOST_PARTS = 10_000
+"""Files of a saved page; a page of thousands of pictures has fewer."""
 
 
 @dataclass(frozen=True)

@@ -7,6 +7,7 @@ from urllib.parse import quote, unquote, urljoin, urlsplit, urlunsplit
 
 _PORTS = {"http": 80, "https": 443}
 _LONGEST = 2000
+"""Characters: what browsers and servers handle for sure."""
 _PATH, _QUERY = "/%:@!$&'()*+,;=~", "/?%:@!$&'()*+,;=~"
 _ENCODED = re.compile(r"%([0-9a-fA-F]{2})")
 _UNRESERVED = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")

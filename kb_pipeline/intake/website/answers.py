@@ -18,10 +18,12 @@ from kb_pipeline.steps.main_file import INDEX_FILE, is_document
 PDF = ".pdf"
 _PDF = "application/pdf"
 _SETTLED = timedelta(seconds=2)
+"""A page that was changed in this second may be changed again in it, and look the same by its time."""
 _LARGEST_PAGE = 20_000_000
+"""Bytes of a page: its tree takes many times as much memory."""
 PAGES = frozenset({"text/html", "application/xhtml+xml"})
 """Media types of pages."""
-_FOR_GOOD = frozenset({301, 308})
+_FOR_GOOD = frozenset({301, 308})  # RFC 9110: moved permanently
 NEEDS_SIGN_IN = "asks for a sign-in"
 
 

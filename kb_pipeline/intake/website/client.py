@@ -28,12 +28,15 @@ _ACCEPT = "text/html,application/xhtml+xml,*/*;q=0.8"
 _SECONDS, _ALL_SECONDS = 30.0, 300.0
 """For each part of an exchange, and for all of it."""
 _MOST_BYTES = 100_000_000
+"""Bytes of any file: a manual full of pictures."""
 _MOST_OF_RULES = 512_000
 """Of a ``robots.txt``; RFC 9309 asks for 500 KiB at least."""
 _LONGEST_PAUSE = 120.0
 """Seconds that a server may ask to wait; a crawl that shall wait longer ends, and goes on with the next run."""
 _MOST_REDIRECTS = 5
+"""RFC 9309: at least five are followed."""
 _REMEMBERED = 50_000
+"""Addresses for which the answer is remembered: navigation asks for the same on every page."""
 
 
 class Site(NamedTuple):

@@ -35,12 +35,15 @@ from kb_pipeline.store.files import settle
 
 _log = logging.getLogger(__name__)
 AT_ONCE = 4
+"""Requests that wait for one site; the rate bounds them as well."""
 _AT_A_TIME = 100
 """Addresses that are asked for between two commits; a kill costs so many again."""
 _REMEMBERED = 50_000
+"""Addresses: some MB."""
 _MOST_IN_A_ROW = 20
 """Pages that failed one after another, after which a site is taken for being down."""
 _MOST_SITEMAPS = 1000
+"""50,000 addresses each; an index may lead back to itself."""
 _NOPAGES = frozenset({"image", "audio", "video", "font", "application"})
 _TYPES = mimetypes.MimeTypes()
 _NO_PAGE = "kb-pipeline-asks-for-a-page-that-is-not-here"

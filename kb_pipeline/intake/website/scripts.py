@@ -15,6 +15,7 @@ _FEW_WORDS = 30
 _ROUNDS = 4
 """A script loads another one, which loads what it shows."""
 _MOST_FILES = 1000
+"""Files that the scripts of a page ask for: bounds what one in a loop costs."""
 
 Fetch = Callable[[str], Awaitable[bytes | None]]
 """Returns the file at an address of the site; ``None`` if there is none."""
