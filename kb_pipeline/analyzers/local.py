@@ -24,6 +24,7 @@ STRIP_PIXELS = 600_000
 """Pixels that are searched for text at once; they need 240 MB of memory per megapixel."""
 
 _MAX_PIXELS = 8_000_000
+"""Larger images are read smaller: memory grows with the pixels, and letters of screenshots stay legible."""
 _MAX_ENLARGEMENT = 2.0
 """Interface text is 8 to 12 pixels high, too small to separate neighbouring words; twice that is enough."""
 
@@ -31,6 +32,7 @@ _OVERLAP = 64
 """Pixels that strips share, so that no line is cut; twice the height of the largest text on a screen."""
 
 _NO_LIMIT = 100_000
+"""Pixels: none of its own, because images are scaled here."""
 _PARAMETERS: dict[str, Any] = {
     "Global.log_level": "critical",
     "Global.use_cls": False,

@@ -54,7 +54,9 @@ from kb_pipeline.workers import open_workers
 
 _log = logging.getLogger(__name__)
 LONGEST_PAUSE = 60.0
+"""Seconds: services give their limits by the minute."""
 _PATIENCE_SECONDS = 1.0
+"""Seconds after which what is done so far is handed on."""
 _TRANSIENT = (
     TransientError,
     StorageError,

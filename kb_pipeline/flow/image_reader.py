@@ -17,7 +17,9 @@ from kb_pipeline.steps.images.probe import probe_image
 T = TypeVar("T")
 
 SECONDS = 30.0
+"""Seconds for an image: far more than the largest accepted one takes."""
 MEMORY_MB = 1500
+"""The largest accepted image unpacked, some times over."""
 
 _KEPT_BYTES = 16 << 20
 """Size of the cache of PNGs: each image of an article is needed twice, to be described and to be served."""

@@ -33,6 +33,7 @@ _LONGEST = 20_000_000
 _MOST_MISSING = 200
 """Files that are named of those that the page asked for in vain."""
 _LOOK_SECONDS = 0.2
+"""Seconds between looks at the browser's memory."""
 _SETTLED = f"""() => new Promise(done => {{
   let timer = setTimeout(done, {_QUIET_MS});
   const again = () => {{ clearTimeout(timer); timer = setTimeout(done, {_QUIET_MS}); }};

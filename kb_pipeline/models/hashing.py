@@ -18,7 +18,9 @@ from kb_pipeline.models.base import Embedder, Vectors
 
 _WORD = re.compile(r"\w+")
 _PAIR_WEIGHT = 0.5
+"""Less than a word: pairs only order texts that have the same words."""
 _TRIGRAM_WEIGHT = 0.3
+"""Less still: they find other forms of a word, and others by chance."""
 _EMPTY = "\0"
 
 

@@ -21,8 +21,9 @@ if TYPE_CHECKING:
     from tokenizers import Tokenizer
 
 
-OPSET = 20
+OPSET = 20  # of ONNX 1.15
 IR_VERSION = 10
+"""Of ONNX 1.16. Not the newest, because onnxruntime refuses graphs that are newer than itself."""
 _ONNXRUNTIME = "com.microsoft"
 """The domain of the operators that onnxruntime adds to the standard."""
 

@@ -56,7 +56,9 @@ def read_dense(weights: Path, activation: str) -> Callable[[Floats], Floats]:
 
 
 _LARGEST_CONFIG = 1 << 20
+"""Bytes; files of real models have some kilobytes."""
 _USUAL_WINDOW = 512
+"""Tokens that models of the family of BERT read, if the files do not say."""
 _PUBLISHED = "take the folder as the model's authors publish it"
 _CHOOSE_ANOTHER = (
     "choose another model (KB_EMBEDDER), or export this one with its pooling inside, as sentence_embedding"

@@ -103,7 +103,9 @@ NO_KEY = "none"
 _RETRIES = 1
 """Retries by the SDK; the caller retries too, and each attempt may take as long as the settings allow."""
 _LONGEST_WAIT = 2.0
+"""Seconds; who waits longer can do something else, or give up."""
 _CONNECT_SECONDS = 10.0
+"""Seconds to connect; an endpoint that takes longer is down."""
 
 
 class OpenAIConnection:

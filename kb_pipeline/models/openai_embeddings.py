@@ -80,14 +80,21 @@ def _vocabulary() -> bytes:
 
 DEFAULT_MODEL = "text-embedding-3-small"
 
-_DIMENSIONS = {"text-embedding-3-small": 1536, "text-embedding-3-large": 3072, "text-embedding-ada-002": 1536}
+_DIMENSIONS = {
+    "text-embedding-3-small": 1536,
+    "text-embedding-3-large": 3072,
+    "text-embedding-ada-002": 1536,
+}  # of OpenAI's documentation
 _SHORTENABLE = frozenset({"text-embedding-3-small", "text-embedding-3-large"})
 _WINDOW = 8191
+"""Tokens of a text that OpenAI's models read."""
 _UNKNOWN_WINDOW = 512
 """Tokens that most embedding models can read."""
 
 _TOKENS_PER_REQUEST = 300_000
+"""OpenAI's limit for all texts of a request."""
 _INPUTS_PER_REQUEST = 2048
+"""OpenAI's limit."""
 _BLANK = "-"
 """Sent for a text without a visible character, which the service would refuse."""
 

@@ -36,6 +36,7 @@ PROMPT_VERSION = f"vision-1/{FIELDS_VERSION}"
 REFUSED = "Picture that is not described: the content filter of the image model refused it."
 
 _ANSWER_TOKENS = 4096
+"""Several times what a description takes, so that models that think first also end."""
 _FILTERED = frozenset({"content_filter", "content_policy_violation", "moderation_blocked"})
 _UNREADABLE = frozenset({"invalid_image", "invalid_image_format", "invalid_base64_image", "image_parse_error"})
 

@@ -36,8 +36,11 @@ READING: frozenset[Action] = frozenset({"ask", "search", "open", "query", "tool"
 MOST_CHARACTERS = 2000
 """Of a text; a line stays far below what one write puts down at once."""
 _MOST_ARTICLES = 100
+"""Articles of a line; more begin another, so that each line is written at once."""
 _LONGEST_NAME = 300
+"""Characters of a name or an address in a line."""
 _COMPLAIN_SECONDS = 60.0
+"""A minute: a full disk must not flood the log as well."""
 _UNUSUAL = re.compile(r"[^A-Za-z0-9-]")
 _FILE = re.compile(r"(\d{4}-\d\d-\d\d)\.[A-Za-z0-9-]*\.\d+\.jsonl")
 _sent = logging.getLogger(AUDIT)

@@ -33,6 +33,7 @@ for _protocol in ("abfs", "abfss", "az"):  # here, because unpickling a path imp
     fsspec.register_implementation(_protocol, "kb_pipeline.store.azure_blob.BlobFiles", clobber=True)
 
 _CONNECT_SECONDS = 10
+"""Seconds to connect; an account that takes longer is down."""
 _SIGNATURE = re.compile(r"\bsig=[^&\s\"']+")
 _BEING_REMOVED = frozenset({"ContainerBeingDeleted", "ContainerBeingDisabled"})
 _LOST = frozenset({"ConditionNotMet", "BlobAlreadyExists", "TargetConditionNotMet"})

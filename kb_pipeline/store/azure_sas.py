@@ -22,7 +22,9 @@ LIFETIME = timedelta(minutes=65)
 """How long a link works: an hour, and what clocks may differ by."""
 
 _KEY_LIFETIME = timedelta(days=1)
+"""The service allows seven days; a day is enough for links of an hour."""
 _CLOCKS_DIFFER = timedelta(minutes=15)
+"""As Azure's documentation advises for the beginning of a signature."""
 
 
 class BlobLinks:

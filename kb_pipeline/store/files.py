@@ -21,6 +21,7 @@ from kb_pipeline.steps.fingerprint import sha256
 from kb_pipeline.store.azure_blob import AT_ONCE
 
 _SETTLED_AT_ONCE = 32
+"""Files that a disk is told to write at the same time: it waits, not this program."""
 
 R = TypeVar("R", bound=Record)
 T = TypeVar("T")

@@ -14,6 +14,7 @@ from kb_pipeline.limited import waiting
 from kb_pipeline.steps.fingerprint import sha256
 
 _STRIPE_DIGITS = 2
+"""256 locks: few files, and two articles at work seldom share one."""
 
 
 class Locks:

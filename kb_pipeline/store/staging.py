@@ -45,7 +45,9 @@ from kb_pipeline.store.staging_files import (
 )
 
 _AT_ONCE = 8
+"""Files that are read at the same time from a remote store."""
 _BLOCK = 1 << 20
+"""Bytes that are hashed at a time."""
 _SMALL = 8 << 20
 """Bytes up to which a file is read whole. Larger files are read in blocks, and are never in memory as a whole."""
 _CACHE = 64 << 20

@@ -76,6 +76,7 @@ MAX_PAGE = 1_000_000
 (https://learn.microsoft.com/azure/ai-services/content-understanding/service-limits)."""
 MIN_SIDE, MAX_SIDE = 50, 10_000
 MAX_DOCUMENT = 200_000_000
+"""The service's limit for the bytes of a document."""
 MAX_PAGES = 300
 """Most bytes of a document, and most pages of a PDF; longer ones are sent in parts (the same limits)."""
 _READ = ("pdf", "docx", "pptx")

@@ -40,7 +40,9 @@ _KEY = "KB_CONTENT_UNDERSTANDING_API_KEY"
 _PAUSE = 1.0
 """Seconds between two polls, unless the service names another pause; if it names 0, pauses grow up to this."""
 _FIRST_PAUSE = 0.05
+"""Seconds before it is asked whether an operation ended; pauses grow from here."""
 _RETRIES = 2
+"""A request is repeated twice at once; the run repeats the article later."""
 _LONGEST_PAUSE = 30.0
 """Longest wait for a busy service in seconds; if it asks for more, only the build tries again."""
 

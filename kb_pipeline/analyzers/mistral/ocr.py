@@ -79,6 +79,7 @@ SCOPE = "https://cognitiveservices.azure.com/.default"
 (https://learn.microsoft.com/azure/ai-foundry/foundry-models/how-to/configure-entra-id)."""
 
 MAX_PAGES = 30
+"""The service's limit for the pages of a request on Azure."""
 MAX_BYTES = 30_000_000 * 3 // 4
 """The service accepts 30 MB of base64, which has four characters for three bytes."""
 _LONGEST_PAUSE = 20.0

@@ -24,6 +24,7 @@ SECONDS = 120.0
 """Longest time to print a page; a usual article takes about a second."""
 
 _CLOSING_SECONDS = 5.0
+"""Seconds for a browser to end by itself; then its processes are killed."""
 _ADDRESS = "http://article.invalid/"
 _BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
 _INSTALL = "install one (apt-get install chromium, or playwright install chromium)"
