@@ -13,6 +13,7 @@ from kb_pipeline.network.scenario import Scenario, ScenarioFolder
 from kb_pipeline.network.topology import Topology
 
 _SHOWN = 5
+"""Examples that a message names."""
 _ENDS = ("source", "target")
 _GAP = 12
 """Longest pause between two measurements, in usual intervals, that is not worth a word."""

@@ -18,7 +18,9 @@ from kb_pipeline.steps.fingerprint import fingerprint
 from kb_pipeline.steps.json_lines import numbered_lines, read_line
 
 _LARGEST = 20_000_000
+"""Bytes: far more than ``_MOST`` incidents have."""
 _MOST = 2000
+"""Incidents: an evaluation investigates each of them."""
 _SEARCHED = 100_000
 """Most ids among which one is looked for that was meant."""
 _Name = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=200)]

@@ -30,9 +30,13 @@ SYMPTOMS, DIAGNOSIS, ROOT_CAUSE, RESOLUTION, LESSONS = "Symptoms", "Diagnosis", 
 INCIDENT, MAINTENANCE = "Incident", "Maintenance"
 """The types of a ticket's article."""
 _LARGEST = 2_000_000
+"""Bytes of a runbook or a ticket: a long book."""
 _LARGEST_IMAGE = 20_000_000
+"""Bytes of a picture; those of screens have a fiftieth of it."""
 _ALL_IMAGES = 100_000_000
+"""Bytes: they are in memory together."""
 _ALL_TEXTS = 100_000_000
+"""Bytes: they are in memory together."""
 _KINDS: tuple[Literal["runbooks", "tickets"], ...] = ("runbooks", "tickets")
 _SLUG = re.compile(r"[^\w-]+")
 

@@ -14,9 +14,11 @@ from kb_pipeline.errors import LimitExceededError, ScenarioError, WorkerLostErro
 from kb_pipeline.limited.process import LimitedProcess, ProcessLimits
 
 MOST_COLUMNS = 1000
+"""Columns of a table; Parquet of a few KB can claim millions."""
 _ROWS = 1024
 """Rows that are looked at together."""
 _SMALL = 256 * 1024**2
+"""Bytes that are unpacked whatever the ratio: they fit into memory, and equal values pack well."""
 _GROWS = 50
 """A file that holds more than this many times its size, and is not small, is no table of measurements."""
 _FIT = (
@@ -24,6 +26,7 @@ _FIT = (
     *(pa.types.is_timestamp, pa.types.is_date, pa.types.is_null),
 )
 _LIMITS = ProcessLimits(seconds=300, memory_mb=1000)
+"""Seconds and MB to weigh a file of the largest size."""
 
 
 def read_parquet(path: Path) -> pa.Table:

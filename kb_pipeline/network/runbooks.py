@@ -14,6 +14,7 @@ from kb_pipeline.steps.markdown_parsers import safe_parser
 
 _IMAGES = (".png", ".gif", ".jpg", ".jpeg", ".webp", ".svg")
 _LIMITS = ProcessLimits(seconds=30, memory_mb=1000)
+"""Seconds and MB: far more than a runbook of the largest size takes, unless it is hostile."""
 
 
 @dataclass(frozen=True)

@@ -17,9 +17,13 @@ from kb_pipeline.steps.strict_yaml import strict_yaml
 
 MANIFEST = "scenario.yaml"
 _MANIFEST_BYTES = 256 * 1024
+"""Bytes: hundreds of types with all they may say; YAML of megabytes takes minutes."""
 _FILE_BYTES = 2 * 1024**3
+"""2 GB: what is longer as text is far smaller as Parquet."""
 _MOST_DOCUMENTS = 10_000
+"""Runbooks or tickets: each becomes an article."""
 _MOST_KINDS = 500
+"""Types of vertices, edges or telemetry: a person declares each."""
 _NAME = r"^[a-z0-9][a-z0-9_-]{0,63}$"
 
 Kind = Literal["infrastructure", "service", "obligation"]

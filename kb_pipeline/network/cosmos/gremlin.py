@@ -35,14 +35,18 @@ if TYPE_CHECKING:
 
 Bindings = Mapping[str, str | int | float | bool]
 RETRIES = 3
+"""Of a request that was refused because the account is busy."""
 MOST_BYTES = 64 * 1024 * 1024
 """Most bytes of an answer that are read, whatever a query may have."""
 _LONGEST_PAUSE = 10.0
+"""Seconds, also if the account asks for more: somebody waits."""
 _KEPT = 8
 """Connections that are kept open for the next queries."""
 _BUSY = frozenset({408, 409, 412, 429, 449, 503})
-_TOO_LONG = frozenset({598, 1004})
+"""Statuses of Cosmos DB: throttled, in conflict, or out of time for now."""
+_TOO_LONG = frozenset({598, 1004})  # a query that needs more time than it may take: Gremlin Server's and Cosmos DB's
 _BACKOFF = wait_random_exponential(multiplier=0.5)
+"""Seconds at random, up to twice as many each time, so that callers do not come back together."""
 _SPAN = re.compile(r"(?:(?P<hours>\d+):)?(?:(?P<minutes>\d+):)?(?P<seconds>\d+(?:\.\d+)?)")
 
 

@@ -17,6 +17,7 @@ MOST_STEPS = 400
 MOST_REPEATS = 32
 """Limits of Azure Cosmos DB, which cancels a traversal that exceeds them."""
 _MOST_NESTED = 40
+"""Brackets in brackets: Python's stack has room for them, and no traversal of a person has them."""
 
 PARTITION = "partitionKey"
 VERSION = "kb_version"

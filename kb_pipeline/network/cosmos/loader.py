@@ -37,12 +37,17 @@ from kb_pipeline.network.tables import NetworkTables
 from kb_pipeline.settings import Settings
 
 _AT_ONCE = 8
+"""Requests at the same time; the limit is the account's throughput, not their number."""
 _RETRIES = 20
 """A busy account is asked again for longer than a reader would wait."""
 _SECONDS = 300.0
+"""Seconds for a count over everything that was written."""
 _PAGE_SIZE = 500
+"""Vertices or edges of a page, in which the network is read back: some hundred KB."""
 _DROPPED_AT_ONCE = 100
+"""Vertices of a request, which drops their edges as well and must end in time."""
 _LONGEST_ID = 1000
+"""Cosmos DB allows 1,023 bytes."""
 _TYPES = frozenset({"string", "double", "int64", "bool"})
 _NAME = re.compile(r"[A-Za-z_]\w{0,63}", re.ASCII)
 _RESERVED = frozenset({PARTITION, VERSION, PAGE})

@@ -16,12 +16,17 @@ if TYPE_CHECKING:
     from azure.cosmos import ContainerProxy, CosmosClient
 
 _THROTTLED_TRIES = 4
+"""Fewer than the SDK's nine, because somebody waits."""
 _THROTTLED_SECONDS = 10
+"""The longest that all of them wait; the SDK's default is 30."""
 _PAGE = 1000
+"""Rows of an answer of the service, which has 4 MB at most."""
 _BATCH = 100
+"""What Cosmos DB takes in one transaction."""
 _BATCH_BYTES = 1_500_000
 """Azure takes 100 operations and 2 MB in one batch."""
 _CONNECT_SECONDS = 10
+"""Seconds to connect; an account that takes longer is down."""
 _INDEXING: dict[str, Any] = {"includedPaths": [{"path": "/*"}], "excludedPaths": [{"path": '/"_etag"/?'}]}
 
 

@@ -51,7 +51,7 @@ _TOKEN = re.compile(
     )""",
     re.VERBOSE | re.ASCII,
 )
-_MOST_ROWS = 2**31 - 1
+_MOST_ROWS = 2**31 - 1  # an OFFSET needs a LIMIT: the largest that Cosmos DB takes
 _TIME = re.compile(r"\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d{1,6})?)?(?:Z|[+-]\d\d:?\d\d)?)?")
 _NAMES = ("name", "quoted")
 Token = tuple[str, str]

@@ -37,9 +37,13 @@ from kb_pipeline.network.topology import Topology
 from kb_pipeline.settings import Settings
 
 _LOOK_AGAIN_SECONDS = 5.0
+"""Seconds after which a new version is noticed; until then queries need no further request."""
 _READ_SECONDS = 60.0
+"""Seconds to read a page of the network, and for which its version is believed."""
 _PAGES_AT_ONCE = 4
+"""Pages that are read at the same time: the account's throughput is for queries as well."""
 _CELL = 4000
+"""Characters of a value; a longer one is cut, so that one row does not fill an answer."""
 _ANSWER_BYTES = 8
 """How many times the bytes of a query an answer may have in GraphSON before it is cut."""
 

@@ -44,8 +44,11 @@ _LOCKED = {
     "lock_configuration": "true",
 }
 _CELL = 4000
+"""Characters of a value; a longer one is cut, so that one row does not fill an answer."""
 _MOST_ITEMS = 1000
+"""Values of a list."""
 _TOLD = 1200
+"""Characters of DuckDB's words: the first say what is wrong."""
 _TOO_LARGE = "the query needs more memory than it may have; aggregate, or ask for less"
 T = TypeVar("T")
 

@@ -23,6 +23,7 @@ _TABLE_FUNCTIONS = {*WALKS, "unnest"}
 _READING = {"SELECT_NODE", "SET_OPERATION_NODE"}
 """What DuckDB calls a SELECT, and several by UNION. A WITH may hold others, such as COPY and DELETE."""
 _MOST_NESTED = 200
+"""DuckDB's parser has a limit of its own (1,000), and what checks the query is recursive."""
 _CLOSE = 3
 """So many functions are named instead of one that may not be called."""
 

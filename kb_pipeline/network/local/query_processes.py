@@ -20,6 +20,7 @@ _LATE_SECONDS = 0.3
 _GIVEN_UP = "nobody waits for the answer to this query any more"
 _CLOSED = "the store of this network was closed meanwhile; ask again"
 _MOST_MB = MEMORY_MB + 200
+"""What DuckDB may take, and Python with the answer."""
 
 
 class PendingQuery:

@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     """A version: the connection, the columns of each table, and the network."""
 
 _AT_ONCE = 4
+"""Reads of the program itself, which have threads of their own: a reader's query never holds them up."""
 _ARRIVING = "table that arrives"
 """No table of a scenario can have this name."""
 _WALK = """CREATE MACRO {name}(start, depth) AS TABLE
