@@ -31,6 +31,7 @@ _SURE = 0.6
 """Probability from which a language counts as told. On 169 short questions in seven languages, misspelt ones among
 them, no other language was named from here on; 127 were told, and the others left to what the articles are in."""
 _READ = 2_000
+"""Characters: a page is enough to tell a language, and more takes longer."""
 _LETTERS = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*")
 _IDENTIFIER = re.compile(r"\S*[/\\_@=<>\d]\S*")
 """Addresses, paths, settings and numbers are in no language."""

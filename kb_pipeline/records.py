@@ -563,6 +563,7 @@ ReportValue = Scalar | Markdown | Table
 Report = Mapping[str, ReportValue]
 
 PREVIEW_CHARACTERS = 3000
+"""Characters: two screens of text in Dagster's dialog."""
 
 
 def preview(markdown: str) -> Markdown:
@@ -574,8 +575,11 @@ def preview(markdown: str) -> Markdown:
 
 
 _BAR_WIDTH = 24
+"""Characters of the longest bar, so that value and name fit beside it in Dagster's dialog."""
 _MOST_BARS = 14
+"""Bars of a chart: a screen."""
 _LABEL_WIDTH = 28
+"""Characters of a name."""
 
 
 def bars(values: Sequence[tuple[str, int]]) -> Markdown:

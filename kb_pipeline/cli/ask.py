@@ -15,6 +15,7 @@ from kb_pipeline.records import KnowledgeMode
 from kb_pipeline.settings import load_settings
 
 _TOP = 5
+"""Passages of a search, as the service has it by default."""
 
 
 def ask(

@@ -13,6 +13,7 @@ from kb_pipeline.settings import load_settings
 from kb_pipeline.store.audit import AuditLine, AuditLog, read_audit
 
 _MOST_SHOWN = 100
+"""Lines: some screens."""
 
 
 def audit(

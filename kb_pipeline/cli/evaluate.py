@@ -27,6 +27,7 @@ from kb_pipeline.flow.workspace import open_workspace
 from kb_pipeline.settings import Settings, load_settings
 
 _MOST_CHANGES = 10
+"""Questions of each kind that are shown: half a screen."""
 _STYLES: dict[Fate, str] = {"lost": "red", "won": "green"}
 
 

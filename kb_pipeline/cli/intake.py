@@ -39,6 +39,7 @@ Ingest = Annotated[
     typer.Option("--ingest/--no-ingest", help="Ingest the articles now, or leave it to kb ingest and the sensor."),
 ]
 _MOST_REASONS = 10
+"""Reasons that are shown; of more, the others are counted."""
 
 
 @add.command("folder")

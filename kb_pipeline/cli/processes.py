@@ -32,8 +32,11 @@ _QUIET = ["--log-level", "warning"]
 _SHORTEST_LIFE = 60.0
 """Seconds. A process that stops sooner would stop again, so it is not restarted."""
 _STOP_SECONDS = 15.0
+"""Seconds for answers that are being written, and for Dagster, before a process is killed."""
 _START_SECONDS = 90.0
+"""Seconds: imports take ten, on a busy machine several times as long."""
 _LOCK_SECONDS = 1.0
+"""Seconds for a server that is just ending."""
 _SET_PARENT_DEATH_SIGNAL = 1
 """``PR_SET_PDEATHSIG``, see prctl(2)."""
 

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
 
 _MOST_CHARACTERS = 300
+"""Characters of Dagster's or YAML's words in a message: the first says what is wrong."""
 
 
 @dataclass(frozen=True)

@@ -29,6 +29,7 @@ scenario = typer.Typer(
 scenario.command("evaluate")(evaluate)
 Name = Annotated[str, typer.Argument(metavar="NAME", help="The scenario; default: KB_SCENARIO, or the only one.")]
 _MOST = 1_000_000
+"""Characters of an alert, as the service takes them."""
 
 
 @scenario.command("list")

@@ -17,6 +17,7 @@ from kb_pipeline.steps.chunk import plain_text
 from kb_pipeline.store.audit import os_user
 
 _MOST_CHARACTERS = 420
+"""Characters of a passage: five lines of a terminal."""
 
 
 def search(

@@ -36,6 +36,7 @@ from kb_pipeline.store.home import exposure
 from kb_pipeline.store.state import known_articles
 
 _START_SECONDS = 90
+"""Seconds, as for its processes."""
 
 
 def serve(

@@ -45,7 +45,9 @@ _READ_BY: dict[PageReading, str] = {
     "unread": "not read completely: words of it are missing",
 }
 _PASSAGE_LINES = 3
+"""Lines of a passage, enough to recognise it."""
 _TRACE_WIDTH = 1000
+"""Columns: longer than any address."""
 _UNCHANGED, _CHANGED, _GONE = "unchanged", "changed since", "gone, or out of reach"
 
 

@@ -19,6 +19,7 @@ from kb_pipeline.upkeep.status import NO_ARTICLES, Status, read_status
 from kb_pipeline.wording import counted
 
 _MOST_LINES = 5
+"""Lines of each kind, so that the state fits on a screen."""
 
 
 def status(as_json: AsJson = False) -> None:

@@ -23,8 +23,9 @@ if TYPE_CHECKING:
     from kb_pipeline.defs.dagster_internals import IWorkspaceProcessContext
 
 _HEALTH_PATHS = frozenset({"/server_info"})
-_DEFAULT_PORT = 3000
+_DEFAULT_PORT = 3000  # Dagster's own
 _STOP_SECONDS = 3
+"""Seconds for requests under way; open pages ask again by themselves."""
 _HEADERS = {**PRIVATE, "content-security-policy": "frame-ancestors 'self'; base-uri 'none'; object-src 'none'"}
 """Dagster's page has a policy for its scripts itself. Other sites may not embed the UI in a frame, where they could
 trick users into clicking (clickjacking)."""

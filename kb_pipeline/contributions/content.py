@@ -19,6 +19,7 @@ from kb_pipeline.steps.html.decode import clean
 from kb_pipeline.steps.markdown_parsers import authored_parser
 
 MOST_BYTES = 262_144
+"""256 KB: a long article; what is longer is a document, and is staged as one."""
 MARKDOWN = endings_of("markdown")
 TEXT = (".txt", ".text")
 _FRONT_MATTER = re.compile(r"\A---[ \t]*\n(?:.*?\n)??(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.DOTALL)
@@ -30,7 +31,8 @@ articles has 1,941."""
 _MARK = re.compile(r"[\n\\`*_\[\]<>|~&!#+=-]")
 _BEGINNING = re.compile(r"\A(\d*)([#+=.)-])")
 _MOST_PASSES = 10
-_DEEPEST = 6
+"""Each makes something harmless that the one before uncovered; two are enough for what people write."""
+_DEEPEST = 6  # HTML has six levels of headings
 _CLAIMED = re.compile(r"\(contribution (?=\d{8}\b)")
 _END = "xqendofthecontributionqx"
 

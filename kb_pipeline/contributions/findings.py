@@ -23,9 +23,13 @@ from kb_pipeline.steps.article_ids import is_article_id
 OPEN_QUESTIONS = "open-questions"
 """The service of findings that are about no article."""
 MOST_A_DAY = 20
+"""As many as reviewers read; the others are asked again, or are among the gaps."""
 MOST_WAITING = 100
+"""Findings that wait to be written; more only if the disk is stuck."""
 _MOST_CHARACTERS = 20_000
+"""Characters of a question or an answer in a finding: pages of it."""
 _SHORTEST_NAME = 3
+"""Letters of a name that is made illegible; shorter ones are parts of words."""
 _EMAIL = re.compile(r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+")
 _log = logging.getLogger(__name__)
 

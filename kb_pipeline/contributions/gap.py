@@ -19,7 +19,9 @@ from kb_pipeline.steps.chunk import plain_text
 SAME = 0.9
 """Similarity from which two texts are taken to say the same."""
 _NEAREST = 3
+"""Sections that a proposer is shown."""
 _MOST_CHARACTERS = 4000
+"""Characters that are compared: more than an embedding model reads."""
 _WORD = re.compile(r"\w+")
 
 

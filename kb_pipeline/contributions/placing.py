@@ -33,7 +33,9 @@ _FOOTNOTE = re.compile(
     r"\(contribution (\d{8}-[0-9a-f]{8})\)"
 )
 _NEW_SECTION_LEVEL = 2
+"""Below the title of its article."""
 _LONGEST_NAME = 100
+"""Characters of a person's name."""
 _EVERYBODY = ""
 """Stands for an empty list of readers; no reader has this name."""
 

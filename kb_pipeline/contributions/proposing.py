@@ -23,7 +23,9 @@ from kb_pipeline.steps.article_ids import check_article_id
 from kb_pipeline.steps.fingerprint import sha256
 
 LONGEST_DESCRIPTION = 200
+"""Characters: a line, which becomes a heading."""
 LONGEST_SECTION = 200
+"""Characters of a heading, which may be that of an article of others."""
 
 
 @dataclass(frozen=True)

@@ -42,6 +42,7 @@ from kb_pipeline.store.state import load_state
 LOCAL = "local"
 """The name, among reviewers, of whoever uses this machine."""
 _LONGEST_REASON = 1000
+"""Characters: a paragraph for the proposer."""
 
 
 def is_whoever_uses_it(reviewers: Sequence[str], *, is_local: bool) -> bool:

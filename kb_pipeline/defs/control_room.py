@@ -22,6 +22,7 @@ _GROUP = "control_room"
 OWNERS = ["team:knowledge-base"]
 
 _NAMED = 200
+"""Articles that a table lists: Dagster shows it in one piece."""
 
 Metadata = Mapping[str, Any]
 

@@ -8,6 +8,7 @@ import dagster as dg
 from kb_pipeline.defs.sensors import UNFINISHED
 
 _NAMED = 5
+"""Runs that a refusal names."""
 _SETS = ("articles", "scenarios")
 
 

@@ -32,6 +32,7 @@ from kb_pipeline.settings import Settings
 CHECK = "not_worse"
 
 _SHOWN = 100
+"""Questions that a table lists: Dagster shows it in one piece."""
 
 Metadata = dict[str, Any]
 

@@ -12,6 +12,7 @@ from kb_pipeline.defs.resources import KnowledgeBase, now
 from kb_pipeline.evaluation.gaps import DAYS, find_gaps, save_gaps
 
 _SHOWN = 100
+"""Gaps that a table lists: Dagster shows it in one piece."""
 
 
 @dg.asset(

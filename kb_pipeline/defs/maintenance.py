@@ -27,6 +27,7 @@ from kb_pipeline.wording import counted
 _FEW = 10
 """This many articles may always be removed, whatever their share of all articles."""
 _NAMED = 200
+"""Articles that a table lists: Dagster shows it in one piece."""
 
 
 def refuse_mass_removal(settings: Settings, gone: Collection[str], known: Collection[str], *, confirmed: bool) -> None:

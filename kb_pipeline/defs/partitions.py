@@ -9,6 +9,7 @@ from kb_pipeline.defs.namespace import PLAIN, Namespace
 
 _CHUNK = 10_000  # every build of SQLite accepts this many variables in one statement
 _ATTEMPTS = 5
+"""Other runs may add the same keys at the same time; each attempt leaves out what is there by then."""
 
 
 def add_articles(instance: dg.DagsterInstance, article_ids: Iterable[str], namespace: Namespace = PLAIN) -> int:

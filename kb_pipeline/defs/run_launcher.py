@@ -21,6 +21,7 @@ from kb_pipeline.defs.dagster_internals import (
 )
 
 _CLOCK_ERROR_SECONDS = 5
+"""psutil computes when a process started from the time since the machine did, a little wrong."""
 
 
 class LocalRunLauncher(DefaultRunLauncher):

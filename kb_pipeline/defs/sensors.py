@@ -36,6 +36,7 @@ from kb_pipeline.store.state import ArticleState, known_articles, load_state
 BATCH_TAG = "kb/batch"
 SOURCE = "sensor"
 _NAMED = 5
+"""Articles that a line of the log names."""
 _JOBS: dict[Kind, str] = {"ingest": "ingest_articles", "remove": "remove_articles"}
 UNFINISHED = (
     dg.DagsterRunStatus.QUEUED,

@@ -14,6 +14,7 @@ from kb_pipeline.evaluation.records import Evaluation, Kind, QuestionOutcome, Sc
 from kb_pipeline.evaluation.statistics import mean_score
 
 FEWEST_QUESTIONS = 20
+"""Questions from which an interval says something; of fewer, each that changed is counted."""
 JUDGED: Mapping[Kind, tuple[str, ...]] = MappingProxyType(
     {
         "retrieval": ("article@5", "MRR@10", "span@5"),

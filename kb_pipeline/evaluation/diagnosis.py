@@ -27,8 +27,11 @@ DIAGNOSIS_MEASURES = MappingProxyType(
 )
 """The measures. Higher is better for all but the last."""
 _FIRST = 3
+"""Causes of a ranking that somebody looks at."""
 _SHOWN = 3
+"""Candidates in a row."""
 _CHARACTERS = 200
+"""Characters of an alert in a row."""
 
 
 class Suspect(Record):

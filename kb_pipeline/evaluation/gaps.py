@@ -30,6 +30,7 @@ rewordings are all above it, and of the 1,128 pairs of different questions about
 _LONGEST = 300
 """Characters of a question that are kept, with those that it continues."""
 _LEAST_ROOM = 40
+"""Characters left for what was asked before; with less it says nothing."""
 
 Reason = Literal["refused", "closest", "disliked"]
 """Nothing answered; only what is close was shown; a reader gave the answer a thumbs-down."""

@@ -42,7 +42,9 @@ LINES = (
 
 _MUTED, _RULE, _BAD = "#616c71", "#e2ded5", "#b3372f"
 _MOST_DATES = 8
+"""Dates on the axis: more would overlap."""
 _LEAST_APART = 0.055
+"""The height of a label, as a share of the axis."""
 
 
 def plot_history(runs: Sequence[EvaluationRun]) -> bytes:

@@ -25,6 +25,7 @@ RESERVED = ("all", "paraphrase")
 """Names that cannot be used as a kind, because they name groups in every table of scores."""
 
 _LARGEST = 50_000_000
+"""Bytes: a hundred thousand questions."""
 _SPACE = re.compile(r"\s+")
 _Text = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=4000)]
 _Optional = Annotated[_Text | None, BeforeValidator(lambda value: None if value == "" else value)]

@@ -11,11 +11,14 @@ import numpy.typing as npt
 from kb_pipeline.evaluation.records import Score
 
 RESAMPLES = 2000
+"""Enough for the ends of a 95 % interval, as Efron and Tibshirani advise: 1,000 or more."""
 COVERAGE = 0.95
+"""The usual one."""
 
 Values = npt.NDArray[np.float64]
 
 _AT_ONCE = 1_000_000
+"""Numbers drawn at a time: 8 MB."""
 
 
 def mean_score(values: Sequence[float], questions: Sequence[str] | None = None) -> Score:

@@ -80,11 +80,8 @@ def _vocabulary() -> bytes:
 
 DEFAULT_MODEL = "text-embedding-3-small"
 
-_DIMENSIONS = {
-    "text-embedding-3-small": 1536,
-    "text-embedding-3-large": 3072,
-    "text-embedding-ada-002": 1536,
-}  # of OpenAI's documentation
+_DIMENSIONS = {"text-embedding-3-small": 1536, "text-embedding-3-large": 3072, "text-embedding-ada-002": 1536}
+"""From OpenAI's documentation."""
 _SHORTENABLE = frozenset({"text-embedding-3-small", "text-embedding-3-large"})
 _WINDOW = 8191
 """Tokens of a text that OpenAI's models read."""

@@ -29,6 +29,7 @@ BUSY = frozenset({408, 409, 425, 429, 500, 502, 503, 504, *range(520, 531)})
 _KEY = re.compile(r"[!-~]+")
 _ELSEWHERE = frozenset({301, 302, 303, 307, 308})
 _LONGEST_DETAIL = 300
+"""Characters of a service's own words: the first say what is wrong."""
 _OF_ENTRA = ("AADSTS", "failed to retrieve a token")
 """Parts of messages from Entra ID and the credentials, as opposed to those of the service."""
 _NOT_AVAILABLE = re.compile("unavailable|not found|could not be found|not installed|is required|to be installed")

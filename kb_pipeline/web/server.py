@@ -15,7 +15,9 @@ from uvicorn.protocols.http.h11_impl import STATUS_PHRASES, H11Protocol
 HEADER_BYTES = 64 * 1024
 """Largest headers of a request; the groups in headers of Easy Auth fill many kilobytes."""
 HEADER_SECONDS = 10.0
+"""Seconds to send a head, and to be silent between requests."""
 BODY_SECONDS = 30.0
+"""Seconds to send a body: a picture over a slow line."""
 UNREAD_SECONDS = 60.0
 """How long a client may take to read what is sent to it."""
 MOST_CONNECTIONS = 500

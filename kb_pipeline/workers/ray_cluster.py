@@ -13,6 +13,7 @@ from kb_pipeline.errors import MissingExtraError, SettingsError
 
 _joining = threading.Lock()
 _ANSWER_SECONDS = 10.0
+"""Seconds: ``ray.init`` itself hangs for minutes on an address where nobody answers."""
 
 
 def join(address: str | None) -> ModuleType:

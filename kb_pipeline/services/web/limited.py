@@ -15,7 +15,7 @@ from kb_pipeline.errors import WebError
 
 USER_AGENT = "kb-pipeline (knowledge base; looks pages up when a reader asks)"
 
-_GZIP = 16 + zlib.MAX_WBITS
+_GZIP = 16 + zlib.MAX_WBITS  # zlib's sign for a header of gzip
 
 
 REDIRECTS = frozenset({301, 302, 303, 307, 308})
