@@ -10,7 +10,6 @@ from kb_pipeline.steps.pdf.lines import Line
 from kb_pipeline.steps.pdf.model import PdfLink, Style, Word
 
 LIGATURES = str.maketrans({"ﬀ": "ff", "ﬁ": "fi", "ﬂ": "fl", "ﬃ": "ffi", "ﬄ": "ffl", "ﬅ": "st", "ﬆ": "st", "\xad": None})
-_LETTERS = re.compile(r"[^\W\d_]+")
 _LAST_LETTERS = re.compile(r"[^\W\d_]+$")
 _FIRST_LETTERS = re.compile(r"[^\W\d_]+")
 _WORD = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*")

@@ -15,7 +15,6 @@ from kb_pipeline.steps.pdf.lines import Line, Row, join
 BULLETS = "•◦▪‣⁃∙·●○■□▸►➢✓✔❖⇒→\uf0b7\uf0a7\uf076\x88"
 _BULLET = re.compile(rf"[{re.escape(BULLETS)}]|[–—*-]")
 _ORDINAL = re.compile(r"\(?(\d{1,3}|[a-zA-Z]|[ivxIVX]{1,5})[.)]")
-_NOTE_MARK = re.compile(r"\d{1,3}|[*†‡§¶]{1,3}")
 _SENTENCE_END = re.compile(r"[.!?:;…][)\]\"'”’»]*$")
 _ROMAN = {"i": 1, "v": 5, "x": 10}
 _RAGGED = 6.0
