@@ -25,7 +25,7 @@ the module of each error that is not defined here::
             PageDeniedError                 intake.mediawiki_api; an IntakeError
         QueryError
             QueryRefusedError, QueryFailedError
-                TooLargeError                   network.local_answers; a QueryFailedError
+                TooLargeError                   network.local.answers; a QueryFailedError
         ContributionError
             ContributionNotFoundError, ContributionDecidedError
         SearchError

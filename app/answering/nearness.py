@@ -34,9 +34,9 @@ class Nearness:
         return self.scores_together(question, texts, [[at] for at in range(len(texts))])
 
     def scores_together(self, question: str, texts: Sequence[str], groups: Sequence[Sequence[int]]) -> list[float]:
-        """How near some texts are together, for each group of their places: as :meth:`scores` of them as one.
+        """How near each group of texts is to the question, as :meth:`scores` of one text made of them.
 
-        Each text is embedded once, however many groups it is in.
+        A group holds the places of its texts. Each text is embedded once, however many groups it is in.
 
         Raises:
             ModelError: the files of the model are damaged.

@@ -132,7 +132,7 @@ async def _asked_back(
 def _sections(
     then: ChatAnswer, now: ChatAnswer, stale: Sequence[StaleReference], *, is_compared: bool
 ) -> Iterator[ComparedSection]:
-    """The sections that the answer referred to, in its order, then those that only the answer of now refers to."""
+    """The sections that the answer referred to, in its order, then those that only the new answer refers to."""
     stale_by_number = {reference.number: reference for reference in stale}
     numbers_now: dict[object, int] = {}
     for cited in now.citations:

@@ -1,4 +1,4 @@
-"""Lets a trace begin with who asks: a program sends the spans of its calls, and the calls name their trace.
+"""Lets a trace begin with the caller: a program sends the spans of its calls, and the calls name their trace.
 
 Without a destination in the environment nothing is traced (:mod:`kb_pipeline.telemetry`).
 """

@@ -297,7 +297,7 @@ def _articles_of(contribution: Contribution) -> set[str]:
 
 
 def _place(contribution: Contribution, may_read: MayRead) -> tuple[str, str]:
-    """The article and section that it goes or went to; for who may not read that, as if it did not exist."""
+    """The article and section that it goes or went to; for those who may not read that, as if it did not exist."""
     decision = contribution.decision if contribution.state == "accepted" else None
     if decision and may_read(contribution.service) and may_read(decision.article_id):
         return decision.article_id, decision.section

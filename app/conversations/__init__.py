@@ -1,4 +1,4 @@
-"""Conversations: questions and answers, kept for the person who asked, and compared with the articles of now.
+"""Conversations: questions and answers, kept for the person who asked, and compared with the articles as they are now.
 
 Opens a store by name. A new store is a file beside sqlite.py and an entry in ``STORES``.
 """

@@ -1,7 +1,7 @@
 """The contract of all stores of conversations, and what they share: checks, turns and paging.
 
-Every operation takes the user whose data it may touch; no operation reaches the data of another user. One is not for
-readers: what was asked of late, by anybody, without a word of who it was.
+Every operation takes the user whose data it may touch; no operation reaches the data of another user. What reads the
+turns of all users is not for readers, and does not say whose they are.
 """
 
 import base64
@@ -266,10 +266,10 @@ class ConversationStore(ABC):
         await self._forget(user_id, conversation_id, response_id)
 
     async def turns_since(self, at: str, user_id: str | None = None) -> tuple[Turn, ...]:
-        """The turns with what was added to them since a time (ISO 8601, UTC), those of one user in order.
+        """The turns since a time (ISO 8601, UTC), with all that was added to them; those of one user are in order.
 
-        They are those of one user, or of all: then nothing tells whose they are. A turn whose question is older is not
-        among them.
+        Without a user, they are those of all users, and nothing tells whose they are. A turn whose question is older is
+        not among them.
         """
         if user_id is not None:
             _check_user(user_id)

@@ -1,7 +1,8 @@
 """Keeps the questions that belong to no conversation and were not answered, so that they are among the gaps.
 
-They are kept where conversations are, under names that nobody who asks can have, a day's together. Nothing is kept of
-an answer but why its question counts, and nothing of somebody who signed in, unless content is recorded.
+They are kept in the store of conversations, one conversation for each day, under user names that nobody can have. Of an
+answer only the reason is kept why its question counts. Questions of people who are signed in are kept only if content
+is recorded.
 """
 
 import asyncio

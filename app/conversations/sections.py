@@ -23,7 +23,7 @@ def is_as_cited(citation: Citation, chunk: Chunk | None) -> bool:
 def stale_reference(citation: Citation, chunks: Sequence[Chunk], generation: str) -> StaleReference | None:
     """How a cited section differs from what its article says now; ``None`` if the article still says the same.
 
-    ``chunks`` are those of the article in the ``generation`` of now, in order, as far as the reader may see them. An
+    ``chunks`` are those of the article in the current ``generation``, in order, as far as the reader may see them. An
     article that another generation cut into chunks at other places says the same if it has the cited lines anywhere;
     else they must also end where a section or a chunk does, because what was added to a section is a change of it.
     """

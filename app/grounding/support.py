@@ -129,7 +129,7 @@ class _Passage:
         return cls(units, *({key: tuple(at) for key, at in places.items()} for places in (holding, saying)))
 
     def quotes(self, claims: Iterable[str], weights: Weights) -> tuple[Unit, ...]:
-        """Return the units that support any of the claims, in the passage's order; of equal texts one.
+        """Return the units that support any of the claims, in the passage's order, each text once.
 
         "Example:" may stand in a passage many times: meant is the one behind what was quoted before it.
         """
@@ -165,7 +165,7 @@ class _Passage:
         return chosen[:1] if is_within else []
 
     def _best(self, missing: Iterable[str], claim: frozenset[str], weights: Weights) -> tuple[int, float]:
-        """Return the unit with most of the missing words, and of equals the one that says least beside the claim."""
+        """Return the unit with most of the missing words, among equals the one that says least beside the claim."""
         gains: dict[int, float] = {}
         for word in missing:
             for at in self.holding.get(word, ()):

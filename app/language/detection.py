@@ -1,4 +1,4 @@
-"""The language in which a reader is told something, and what is said to who asks in another one than the articles'."""
+"""The language in which readers are answered, and what those are told who ask in another one than the articles'."""
 
 from collections.abc import Iterable
 
@@ -17,7 +17,7 @@ def reader_language(question: str, passages: Iterable[str] = ()) -> str:
 
 
 def language_note(question: str, passages: Iterable[str]) -> str | None:
-    """A sentence for who asks in another language than the passages, in the language of the question.
+    """A sentence for readers who ask in another language than the passages', in the language of the question.
 
     ``None`` if a tenth of the passages is in that language: fewer are lists of names, not articles.
     """

@@ -63,7 +63,7 @@ class Messages:
 
 
 def in_every_language(key: str) -> tuple[str, ...]:
-    """A message without placeholders in all languages, for who must recognise it in an answer."""
+    """A message without placeholders in all languages, for code that must recognise it in an answer."""
     return tuple(Messages.of(language)(key) for language in languages())
 
 

@@ -38,8 +38,8 @@ def _language_of(known: Mapping[str, int]) -> str:
 def nearest(word: str, known: Mapping[str, int]) -> str | None:
     """The known word that is most like a misspelt one; ``None`` if none is near, or if a dictionary has the word.
 
-    Of equals it is one with the same letters, then the most frequent. People hardly ever miss the first letter. Another
-    form of a known word ("reader" of "read") is not misspelt.
+    Among equally near words it is one with the same letters, then the most frequent. People hardly ever miss the first
+    letter. Another form of a known word ("reader" of "read") is not misspelt.
     """
     misspelt = word.lower()
     letters = sorted(misspelt)

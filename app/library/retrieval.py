@@ -164,7 +164,7 @@ class Retrieval:
         return self._reader[1].generation.id if self._reader else ""
 
     def visible_to(self, who: Principal, filters: SearchFilter | None = None) -> SearchFilter:
-        """What this person may see of what meets the filters, in their mode and scope, whatever these say of access."""
+        """These filters, limited to what this person may see in their mode and scope, whatever they say of access."""
         visible = self.workspace.access.search_filter(who.names)
         ours = {name: getattr(visible, name) for name in ("principals", "granted_articles", "denied_articles")}
         ours["deferred"] = of_mode(who.mode or self.workspace.settings.mode)

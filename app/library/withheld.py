@@ -1,4 +1,4 @@
-"""What is stored is shown by the rights of whoever reads it, as they are when it is read.
+"""What is stored is shown according to the current rights of whoever reads it.
 
 The rule for everything that is stored and shown later: it names the articles that it rests on
 (:attr:`ChatAnswer.rests_on` of an answer), and who may not read one of them now is not shown it. That an article was

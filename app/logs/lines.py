@@ -22,7 +22,7 @@ FOR_NOBODY = {"about": ("", (HIDDEN,))}
 
 
 class LogLine(NamedTuple):
-    """A line, and the scenario that it may be about: its name, and its access control list of then."""
+    """A line, and the scenario that it may be about: its name, and its access control list at that time."""
 
     number: int
     text: str

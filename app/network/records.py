@@ -74,7 +74,7 @@ class FileRecord:
         return told
 
     def whole(self, *, is_running: bool) -> Investigation:
-        """All of it, as clients get it."""
+        """The whole investigation, as clients get it."""
         events = self.events(is_running=is_running)
         message = next((line for line in self.lines if line["event"] == "message"), None)
         found = Findings.model_validate(message["findings"]) if message and message.get("findings") else None
@@ -88,7 +88,7 @@ class FileRecord:
         )
 
     def summary(self, *, is_running: bool) -> InvestigationSummary:
-        """It in a list."""
+        """The investigation as lists show it."""
         whole = self.whole(is_running=is_running)
         return InvestigationSummary.model_validate(whole.model_dump() | {"alert": whole.alert[:_SHOWN]})
 

@@ -32,7 +32,7 @@ _RETRY_SECONDS = 2.0
 
 
 class TooManyRunsError(AnswerError):
-    """As many investigations are under way as may be."""
+    """As many investigations are under way as the service allows."""
 
     status = 503
     code = "too_many_investigations"

@@ -126,7 +126,7 @@ class ServedNetwork:
         return bool(await asyncio.to_thread(current_version, self.settings.home_path, folder.scenario.name))
 
     async def may_see(self, scenario: str, readers: Sequence[str], who: Principal) -> bool:
-        """Whether this person may see what is kept of a scenario. ``readers`` is its access control list of then."""
+        """Whether this person may see what is kept of a scenario. ``readers``: its access control list at that time."""
         if not who.may_read(readers):
             return False
         manifest = Path(self.settings.scenarios) / scenario / _MANIFEST

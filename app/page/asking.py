@@ -26,7 +26,7 @@ class SentQuestion:
 
 
 def typed(*, is_disabled: bool) -> SentQuestion | None:
-    """Show the box for a question; what was typed and attached, if it was sent."""
+    """Show the box for a question, and return what was typed and attached once it is sent."""
     most = session.page_settings().picture_bytes
     value = st.chat_input(
         "Ask a question, or attach a screenshot" if most else "Ask a question",

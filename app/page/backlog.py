@@ -28,5 +28,5 @@ def wanted() -> KnowledgeMode | None:
 
 @st.cache_resource(ttl=_FRESH, max_entries=200, show_spinner=False)
 def _mode(who: session.Who) -> Mode:
-    # ``who`` is not read here: what is kept is kept for each reader.
+    # ``who`` is not read here, but each reader needs a cache entry of their own.
     return session.client().mode()

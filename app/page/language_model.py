@@ -34,7 +34,7 @@ def show_button() -> None:
 
 @st.cache_resource(ttl=_FRESH, max_entries=200, show_spinner=False)
 def _in_use(who: session.Who) -> ModelInUse:
-    # ``who`` is not read here: what is kept is kept for each reader.
+    # ``who`` is not read here, but each reader needs a cache entry of their own.
     return session.client().model()
 
 

@@ -91,7 +91,7 @@ def show() -> None:
 @st.cache_resource(ttl=_FRESH, max_entries=200, show_spinner=False)
 def _scenario(who: session.Who) -> ScenarioInfo | None:
     """The scenario that the service serves, if it has one that the reader may see."""
-    # ``who`` is not read here: what is kept is kept for each reader.
+    # ``who`` is not read here, but each reader needs a cache entry of their own.
     try:
         return next((each for each in session.client().scenarios() if each.served), None)
     except ClientError:

@@ -83,7 +83,7 @@ def _in_words(known: Mapping[str, Collection], token: str) -> str:
 
 @st.cache_resource(ttl=_FRESH, max_entries=200, show_spinner=False)
 def _collections(who: session.Who) -> tuple[Collection, ...]:
-    # ``who`` is not read here: what is kept is kept for each reader.
+    # ``who`` is not read here, but each reader needs a cache entry of their own.
     try:
         return session.client().collections().collections
     except ClientError as exc:

@@ -34,7 +34,8 @@ from kb_pipeline.web.guard import RequestGuard
 _SCRIPT = Path(__file__).with_name("main.py")
 _NEEDED_BY_FIRST_VISIT = ("app.page.sidebar", "app.page.chat", "app.page.knowledge_base", "app.page.quality", "pandas")
 _COMPRESSION = 6
-"""Of 9: files are compressed at each request, and the last three levels save 1 % for twice the time."""
+"""Level of compression, of 9: files are compressed at each request, and the last three levels save 1 % for twice the
+time."""
 _NOT_COMPRESSED = (*DEFAULT_EXCLUDED_CONTENT_TYPES, PDF)
 """A browser reads a long PDF in pieces, beginning with the page that it shows; of a compressed one it needs all."""
 _HEALTH_PATHS = frozenset({"/_stcore/health"})

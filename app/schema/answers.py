@@ -59,7 +59,7 @@ class Plan(Wire):
 
 
 class DocumentOption(Wire):
-    """A document that a question may mean. Facts that nobody says are empty, ``page_count`` is 0 without pages.
+    """A document that a question may mean. Facts that are not known are empty, ``page_count`` is 0 without pages.
 
     ``reply`` is a text that chooses it, as a person would say it; its number does as well.
     """

@@ -14,7 +14,7 @@ from kb_pipeline.records import PageBreak
 class ArticleSummary(Wire):
     """An article in a list. ``state`` says which text readers see: the newest, an older one, or none.
 
-    ``page_count`` is 0 if it has no pages; facts that nobody says are empty, dates ISO 8601.
+    ``page_count`` is 0 if it has no pages; facts that are not known are empty, dates are ISO 8601.
     """
 
     article_id: str

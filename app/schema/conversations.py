@@ -109,7 +109,7 @@ class Conversation(Wire):
 
 
 class ComparedSection(Wire):
-    """A section that an earlier answer or the answer of now refers to, by its number in each.
+    """A section that an earlier answer or the new one refers to, by its number in each.
 
     ``state`` says how it reads now compared with then, as in :class:`StaleReference`; ``None`` if it was not cited then
     or could not be compared.

@@ -104,7 +104,7 @@ class ConversationCaches(Generic[V]):
             return cache
 
     def stats(self) -> CacheStats:
-        """Of all conversations that are kept."""
+        """The counts of all conversations that are kept."""
         with self._lock:
             each = [cache.stats() for cache in self._caches.values()]
         return CacheStats(sum(s.hits for s in each), sum(s.misses for s in each), sum(s.entries for s in each))

@@ -1,7 +1,7 @@
 """Looks things up on the web for an answer. Nothing here ever raises: a failure is an empty result.
 
-Backends raise; here each failure is logged with its reason and counted, because who only sees empty results could not
-tell a broken service from one that found nothing.
+Backends raise; here each failure is logged with its reason and counted, because whoever sees only empty results could
+not tell a broken service from one that found nothing.
 """
 
 import asyncio
@@ -65,7 +65,7 @@ class WebLookup:
         return pages
 
     def stats(self) -> CacheStats:
-        """Of all caches."""
+        """The counts of all caches."""
         return self._caches.stats()
 
     async def close(self) -> None:

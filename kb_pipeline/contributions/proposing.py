@@ -79,7 +79,8 @@ def preview(
 ) -> ProposalPreview:
     """Check a proposal; nothing is written. ``visible`` limits the passages that it is compared with.
 
-    An article that is not ``is_seen`` does not exist for whoever proposes: nothing differs from one that there is not.
+    An article that is not ``is_seen`` does not exist for whoever proposes: they are told what they would be told if
+    there were none.
 
     Raises:
         ContributionError: something about it is wrong; the message says what is right.

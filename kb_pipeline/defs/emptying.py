@@ -31,11 +31,11 @@ class Partitions:
         return [f"{run.job_name} {run.run_id}" for run in self._instance.get_runs(filters=filters, limit=_NAMED)]
 
     def find(self) -> list[str]:
-        """Their names."""
+        """The names of the partitions."""
         return sorted(name for each in _SETS for name in self._instance.get_dynamic_partitions(each))
 
     def remove(self) -> None:
-        """Remove them; the history of their runs stays."""
+        """Remove the partitions; the history of their runs stays."""
         for each in _SETS:
             for name in self._instance.get_dynamic_partitions(each):
                 self._instance.delete_dynamic_partition(each, name)

@@ -1,6 +1,6 @@
 """Reports what failed in runs to OpenTelemetry: articles, steps, and runs that were lost.
 
-The Dagster UI shows the same to who looks there. Used only if logs have a destination.
+The Dagster UI shows the same to whoever looks there. Used only if logs have a destination.
 """
 
 from collections.abc import Iterable

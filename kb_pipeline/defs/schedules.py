@@ -26,7 +26,7 @@ def _free(settings: Settings) -> dg.DefaultScheduleStatus:
 def article_schedules(
     settings: Settings, namespace: Namespace = PLAIN, refresh: str = ""
 ) -> list[dg.ScheduleDefinition]:
-    """What is done with the articles; ``refresh`` is when stale ones are made again, which else nobody does."""
+    """The schedules for articles; ``refresh`` (cron) is when stale ones are made again, which is off without it."""
     free = _free(settings)
     return [
         dg.ScheduleDefinition(
@@ -67,7 +67,7 @@ def article_schedules(
 
 
 def quality_schedules(settings: Settings) -> list[dg.ScheduleDefinition]:
-    """What is measured."""
+    """The schedules that measure search, answers and diagnoses."""
     free = _free(settings)
     return [
         _nightly_evaluation(free),

@@ -162,7 +162,7 @@ class IntakeState:
         )
 
     def counts(self) -> Counts:
-        """How many of each there are."""
+        """How many articles there are, how many items are left out, and how many are in trouble."""
         articles, left_out, refused = self._rows(
             "SELECT count(*) FILTER (WHERE outcome = 'article'), count(*) FILTER (WHERE outcome = 'left out'), "
             "count(*) FILTER (WHERE note <> '' AND outcome IN ('', 'article')) FROM items"

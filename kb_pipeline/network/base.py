@@ -104,7 +104,7 @@ class NetworkStore(ABC):
         return pa.Table.from_pylist(found.rows), found.truncated
 
     async def whole(self) -> "Topology | None":
-        """The whole network as arrays, of stores that hold it so."""
+        """The whole network as arrays, from stores that hold it in this form."""
         return None
 
     @abstractmethod

@@ -11,7 +11,7 @@ STORE = "network.duckdb"
 _POINTER = "current"
 _ARTICLES = "articles"
 _KEPT = 2
-"""The newest, and the one before for who still reads it."""
+"""The newest, and the one before for those who still read it."""
 _ABANDONED_SECONDS = 86_400.0
 """No load is under way for a day: what is not whole by then is of one that was killed."""
 _NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,63}")

@@ -65,7 +65,7 @@ class AuditLine(Record):
 
 
 class AuditLog:
-    """Adds lines. It never raises: what is recorded goes on, and :attr:`problem` says why nothing is."""
+    """Adds lines. It never raises: what people do goes on, and :attr:`problem` says why nothing is recorded."""
 
     def __init__(self, settings: Settings) -> None:
         self.folder = settings.home_path / "audit"

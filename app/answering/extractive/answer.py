@@ -25,9 +25,9 @@ _REACH = 1
 
 
 def refusal(guidance: Guidance, say: Messages) -> str:
-    """That nothing answers, and in which language to ask instead, if that is another one.
+    """The message that nothing answers, and in which language to ask instead if the articles are in another.
 
-    What is closest is not named: of 116 such sections about manuals that were used for nothing, none had an answer.
+    The closest sections are not named: of 116 of them, in manuals that nothing was tuned on, none had an answer.
     """
     return "\n\n".join(filter(None, (say("nothing_answers"), guidance.language_note)))
 
@@ -68,7 +68,7 @@ def _goes_on(unit: Unit) -> bool:
 
 
 def pages_to_read(citations: Iterable[Citation], say: Messages) -> Iterator[str]:
-    """Yield a list of passages that do not answer, for who wants to read on."""
+    """Yield a list of passages that do not answer, for readers who want to read on."""
     yield "\n".join((say("closest_pages"), "", *(f"- {_place(each, say)} {_reference(each)}" for each in citations)))
 
 

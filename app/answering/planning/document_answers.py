@@ -130,11 +130,11 @@ _FACTS = {
     "document_type": ("fact_type", "fact_no_type"),
     "language": ("fact_language", "fact_no_language"),
 }
-"""The messages that say a fact, and that nobody says it."""
+"""The messages that state a fact, and that it is not known."""
 
 
 def fact_of(document: Document, field: str, book: CitationBook, say: Messages) -> str:
-    """A sentence with a fact about a document, or that nobody says it; with its source."""
+    """A sentence that states a fact about a document, or that it is not known; with its source."""
     return f"{_fact(document, field, say)} {document.source(book)}"
 
 

@@ -75,7 +75,7 @@ class Nouns:
 
     @classmethod
     def of(cls, rows: Iterable[Chunk]) -> "Nouns":
-        """Those of the types that these documents have."""
+        """The nouns for the types that these documents have."""
         return cls(row.document.document_type for row in rows if row.document)
 
     def __init__(self, document_types: Iterable[str]) -> None:

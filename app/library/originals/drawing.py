@@ -28,7 +28,7 @@ _OPEN_DOCUMENTS = 4
 _COLUMN_GAP = 3.0
 """Line heights between two words that do not belong to the same line of a mark."""
 _COMPRESSION = 1
-"""Of 9: a page becomes hardly larger, in half of the time."""
+"""Level of compression, of 9: a page becomes hardly larger, in half of the time."""
 
 _open: "OrderedDict[tuple[str, int, int, int], pypdfium2.PdfDocument]" = OrderedDict()
 """Documents by path, inode, time and size, the least recently used first: opening one may take longer than drawing."""

@@ -1,6 +1,6 @@
 """Whether the labels and properties in a traversal are those of the network, and which were meant if not.
 
-To a graph a wrong name is no mistake: nothing has it, and the answer is empty. Who asked would believe that.
+To a graph a wrong name is no mistake: nothing has it, and the answer is empty. Whoever asked would believe it.
 """
 
 from collections.abc import Collection, Iterator

@@ -1,6 +1,6 @@
 """A network in Azure Cosmos DB: the graph answers Gremlin, the telemetry answers SQL.
 
-Every query sees one version: that which was current a few seconds ago, or is.
+Every query sees one version: the current one, or the one that was current a few seconds ago.
 """
 
 import asyncio

@@ -40,7 +40,7 @@ class PendingQuery:
 
     @contextmanager
     def answered_by(self, process: limited.LimitedProcess) -> Iterator[None]:
-        """While a process answers.
+        """A block in which a process answers the query.
 
         Raises:
             QueryFailedError: nobody waits any more.

@@ -77,7 +77,7 @@ class AliasPointer:
             self._service.delete_alias(self.name)
 
     def is_ours(self) -> bool:
-        """Whether there is an alias that points to an index of ours, be it gone.
+        """Whether there is an alias that points to an index of ours, even if that is gone.
 
         Raises:
             IndexMismatchError: it points to an index of another program.

@@ -42,8 +42,8 @@ VECTOR_WEIGHT = 0.25
 KEYWORD_WEIGHT = 0.05
 """Weights of cosine and BM25 next to MaxSim: higher ones help development questions no more, and hurt held-out ones."""
 STEMS_WEIGHT = 0.2
-"""The same of BM25 for who asks in another language than English, in sections that are not in English: the vectors of
-English models tell those apart less well, and others are hardly hurt."""
+"""The weight of BM25 for those who ask in another language than English, in sections that are not in English: the
+vectors of English models tell those apart less well, and others are hardly hurt."""
 
 
 def reciprocal_rank_fusion(rankings: Iterable[Sequence[Key]]) -> dict[Key, float]:

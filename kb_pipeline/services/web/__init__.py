@@ -1,1 +1,1 @@
-"""The web, as programs may ask it that others can make ask: only public addresses, in limits of time and size."""
+"""Requests to the web that strangers can cause: only to public addresses, within limits of time and size."""

@@ -1,7 +1,7 @@
 """Tells addresses of the public web from those of this machine, its networks and the cloud that it runs in.
 
-The ranges stand here, because ``ipaddress.is_global`` has others in each version of Python. Apart from the guard that
-fetches, as more than the web asks this, and the client that fetches loads slowly.
+The ranges stand here, because ``ipaddress.is_global`` has others in each version of Python. They stand apart from the
+guard, because more than the web needs them, and the client that fetches loads slowly.
 """
 
 import asyncio

@@ -34,7 +34,7 @@ class Received:
 
 @cache
 def certificates() -> ssl.SSLContext:
-    """Those that this machine trusts; loading them takes 50 ms."""
+    """The certificates that this machine trusts; loading them takes 50 ms."""
     return httpx.create_ssl_context()
 
 

@@ -2,8 +2,8 @@
 
 Headings, lists with their numbers, tables with merged cells, footnotes, links, images, text boxes, equations, code.
 Tracked insertions are kept and deletions left out, as are comments, footers and what readers do not see. What mammoth
-does not read is written as something that it does before it sees the document: paragraphs by ``docx_blocks``, what
-stands in them by ``docx_inside``.
+does not read is written as something that it does before it sees the document: paragraphs by ``blocks``, what stands in
+them by ``inside``.
 """
 
 import io

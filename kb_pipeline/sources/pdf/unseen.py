@@ -27,7 +27,7 @@ _MOST_PIXELS = 6_000_000
 _CLOSE = 3.0
 """Pixels a point of the second look: a letter of 8 points is 12 wide."""
 _TRACE, _CONTRAST = 24, 8
-"""By how many of 255 levels a pixel changes without the text: in the first look, and so that a reader notices it."""
+"""Levels, of 255, by which a pixel changes without the text: in the first look, and so that a reader notices it."""
 _TOUCHED = 0.05
 """Of a word's place: what letters of tight lines above and below it change. Letters that are seen change a fifth."""
 _DARK = 128

@@ -410,7 +410,7 @@ class _Published:
         return self._letters.holds(words)
 
     def missing_of(self, block: _Block) -> list[int]:
-        """Which words of a block are missing; all of them if no few of them stand there one after the other."""
+        """Which words of a block are missing; all of them if the markdown has no run of them in this order."""
         words = block.words
         if self.holds(words):
             return []

@@ -246,7 +246,7 @@ class Look:
     is_animated: bool = False
 
     def text_hidden(self, element: Element, is_clear: bool) -> Hiding:
-        """Return what makes text unreadable that stands in the element itself; visibility is none of it.
+        """Return what makes text unreadable that stands in the element itself; visibility is not looked at.
 
         ``is_clear``: nothing unknown can lie behind the text of the page.
         """

@@ -181,5 +181,5 @@ def clipped(box: Box, sheet: Box) -> Box:
 
 
 def area(box: Box) -> float:
-    """In square points."""
+    """The area of a box in square points."""
     return box.width * box.height

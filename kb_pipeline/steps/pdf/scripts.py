@@ -11,7 +11,7 @@ from kb_pipeline.steps.pdf.model import Word
 _TINY, _SMALL = 0.4, 0.85
 """Size of a raised or lowered word, in sizes of the word that it belongs to."""
 _RAISED, _LOWERED, _FARTHEST = 0.15, 0.06, 0.6
-"""By how much it is moved from the ground of the other one, in sizes of that."""
+"""How far a word is moved from the ground of the one that it touches, in sizes of that."""
 _GROUND = 0.02
 """By how much words on one ground differ."""
 _TOUCHING = 0.12

@@ -1,4 +1,4 @@
-"""The structure tags of a PDF (ISO 32000-2, 14.8) become HTML. Pure: the tree is read by ``sources.pdf_tags``.
+"""The structure tags of a PDF (ISO 32000-2, 14.8) become HTML. Pure: the tree is read by ``sources.pdf.tags``.
 
 Word, LibreOffice and browsers write such trees, which say what is a heading, a list, a row of a table. What they leave
 open is decided by the place of the text on the page: where one paragraph ends in a group without a role, and the
