@@ -17,7 +17,7 @@ def show_switch() -> None:
     """Show the switch if the reader may see sections that are left for later."""
     known = _mode(session.asker())
     if known.has_backlog:
-        st.toggle("With backlog items", known.mode != "poc", key=_SWITCH)
+        st.toggle("Include planned work", known.mode != "poc", key=_SWITCH)
 
 
 def wanted() -> KnowledgeMode | None:

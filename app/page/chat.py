@@ -299,7 +299,7 @@ def _asked_next(answer: ChatAnswer) -> str | None:
 
 
 def _state(health: Health) -> str:
-    parts = [counted(health.index.chunks, "passage"), f"last change {moment(health.last_published_at)}"]
+    parts = [counted(health.index.chunks, "section"), f"last change {moment(health.last_published_at)}"]
     if health.answered_by == "extractive":
         parts.append("answers are quotations, without a language model")
     return " · ".join(parts)

@@ -136,7 +136,7 @@ def _show_one(contribution_id: str) -> None:
     if contribution.state == "accepted" and contribution.article_id:
         _show_way(contribution)
     text, change, near = st.tabs(
-        ["Text", "Change", f"Nearest passages ({len(contribution.nearest)})"], key="contribution-tabs"
+        ["Text", "Change", f"Similar sections ({len(contribution.nearest)})"], key="contribution-tabs"
     )
     with text:
         st.html(render("articles", "text", passage_html(contribution.content)))

@@ -32,6 +32,6 @@ def _long_sections(article: Article) -> Iterator[str]:
         words = sum(len(chunk.content.split()) for chunk in parts)
         name = path[-1] if path else article.title
         if len(parts) > 1:
-            yield f"The section {name} is cut into {len(parts)} passages. Divide it where its subject changes."
+            yield f"The section {name} is cut into {len(parts)} parts. Divide it where its subject changes."
         elif words > _MOST_WORDS:
             yield f"The section {name} has {words:,} words. Divide it by headings, so that readers find their place."

@@ -48,7 +48,7 @@ def show_search() -> None:
         return
     hits = merged(searches)
     if not hits:
-        st.html(panel("No passages found", "Try other words.", kind="note"))
+        st.html(panel("Nothing found", "Try other words.", kind="note"))
         return
     if any(hit.score is not None for hit in hits.values()):  # only who runs the service gets scores
         st.html('<p class="kb-how">Each hit has a score for its words, one for its meaning, and a combined one.</p>')

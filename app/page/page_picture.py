@@ -78,7 +78,7 @@ def shown_page(citation: Citation, page: int, article: Article | None, *, is_sta
 def note_on_marks(marked: int, wanted: int, *, is_cited_scan: bool) -> str:
     """What a reader has to know about the marks; nothing if all sentences are marked."""
     if is_cited_scan and not marked:
-        return "The page is a scan; the passage is not marked on it."
+        return "The page is a scan; the cited sentences are not marked on it."
     if not wanted or marked == wanted:
         return ""
     if marked:

@@ -27,7 +27,7 @@ def now(step: SearchStep | PlanStep | ToolStep) -> str:
     """What goes on since this step, in words; nothing if the step says nothing new."""
     match step:
         case SearchStep(on_web=on_web):
-            return "Reading the pages" if on_web else "Reading the passages"
+            return "Reading the pages" if on_web else "Reading what was found"
         case ToolStep(name, arguments):
             return tool_in_words(name, arguments)
         case PlanStep(plan):

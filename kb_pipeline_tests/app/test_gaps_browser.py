@@ -75,7 +75,7 @@ def test_the_gaps_are_listed_with_the_articles_that_may_be_read(page: Page) -> N
 def test_the_switch_adds_what_is_left_for_later(page: Page) -> None:
     page.set_viewport_size(DESKTOP)
     page.goto("/")
-    switch = page.get_by_role("switch", name="With backlog items")
+    switch = page.get_by_role("switch", name="Include planned work")
     expect(switch).not_to_be_checked()
     for turn, told in enumerate(("Patterns", "quagga key")):
         page.get_by_role("textbox", name="Ask a question").fill(QUESTION)
@@ -84,6 +84,6 @@ def test_the_switch_adds_what_is_left_for_later(page: Page) -> None:
         expect(answer).to_contain_text(told)
         if turn == 0:
             expect(answer).not_to_contain_text("quagga")
-            page.locator("label", has_text="With backlog items").click()
+            page.locator("label", has_text="Include planned work").click()
             expect(switch).to_be_checked()
     picture(page, "with-backlog")

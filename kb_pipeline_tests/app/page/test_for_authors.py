@@ -33,6 +33,6 @@ def test_a_section_that_is_cut_or_too_long_is_divided() -> None:
 
     assert of(("Crop", 100), ("Undo", 1_500)) == ()
     [cut] = of(("Crop", 100), ("Crop", 100), ("Undo", 10))
-    assert cut.startswith("The section Crop is cut into 2 passages.")
+    assert cut.startswith("The section Crop is cut into 2 parts.")
     [long] = of(("Crop", 1_600))
     assert long.startswith("The section Crop has 1,600 words.")

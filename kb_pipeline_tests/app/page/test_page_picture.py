@@ -17,8 +17,8 @@ from app.page.page_picture import note_on_marks
             False,
             "Nothing is marked: the page is a scan, or its text reads differently. The cited sentences stand below.",
         ),
-        (0, 2, True, "The page is a scan; the passage is not marked on it."),
-        (0, 0, True, "The page is a scan; the passage is not marked on it."),
+        (0, 2, True, "The page is a scan; the cited sentences are not marked on it."),
+        (0, 0, True, "The page is a scan; the cited sentences are not marked on it."),
     ],
 )
 def test_a_reader_is_told_what_is_not_marked(marked: int, wanted: int, is_cited_scan: bool, said: str) -> None:

@@ -75,9 +75,9 @@ def test_an_answer_is_worded_to_its_end() -> None:
 
 def test_what_goes_on_is_said_until_the_next_step() -> None:
     _, _, running = asked(ToolStep("rag_list_documents", {}), SearchStep(("crop",)), "Crop ", silent=True)
-    assert running.step in ("", "Listing documents", "Reading the passages")
+    assert running.step in ("", "Listing documents", "Reading what was found")
     until(lambda: running.text == "Crop ")
-    assert running.step == "Reading the passages"
+    assert running.step == "Reading what was found"
     running.stop()
 
 

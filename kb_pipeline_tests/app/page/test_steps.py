@@ -19,7 +19,7 @@ def plan(*statuses: PlanStatus) -> Plan:
 @pytest.mark.parametrize(
     ("step", "words"),
     [
-        (SearchStep(("crop",)), "Reading the passages"),
+        (SearchStep(("crop",)), "Reading what was found"),
         (PlanStep(plan("PENDING", "PENDING")), ""),
         (PlanStep(plan("COMPLETED", "IN_PROGRESS", "PENDING")), "Step 2 of 3: Find <b>2</b>"),
         (ToolStep("rag_semantic_search", {"query": "crop\na layer"}), "Searching for “crop a layer”"),
