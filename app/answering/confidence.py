@@ -46,8 +46,8 @@ def signs_of(query: str, hits: Sequence[SearchHit]) -> tuple[float, float, float
     if not hits or hits[0].telling_score is None or hits[0].weakest_telling is None:
         return None
     having = [set(words(text_of(hit))) for hit in hits]
-    asked, weights = set(words(query)), Weights(having)
-    share = weights.sum(asked & having[0]) / (weights.sum(asked) or 1)
+    query_words, weights = set(words(query)), Weights(having)
+    share = weights.sum(query_words & having[0]) / (weights.sum(query_words) or 1)
     return hits[0].telling_score, hits[0].weakest_telling, share
 
 
@@ -63,8 +63,8 @@ def evidence_of_shared(shared: float) -> Evidence:
 
 def shared_words(query: str, text: str) -> float:
     """The share of a query's words that a text has."""
-    asked = set(words(query))
-    return len(asked & set(words(text))) / len(asked) if asked else 0.0
+    query_words = set(words(query))
+    return len(query_words & set(words(text))) / len(query_words) if query_words else 0.0
 
 
 def text_of(hit: SearchHit) -> str:

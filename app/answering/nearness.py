@@ -43,12 +43,12 @@ class Nearness:
         """
         if not groups:
             return []
-        asked, passages = self._embedder.embed_question(question), self._embedder.embed_passages(texts)
+        embedded, passages = self._embedder.embed_question(question), self._embedder.embed_passages(texts)
         vectors = np.array([np.mean([passages[at].vector for at in group], axis=0) for group in groups])
-        cosines = vectors @ asked.vector / np.linalg.norm(vectors, axis=1)
-        if asked.words is None:
+        cosines = vectors @ embedded.vector / np.linalg.norm(vectors, axis=1)
+        if embedded.words is None:
             return [float(cosine) for cosine in cosines]
-        covered = max_sim(asked.words, [b"".join(passages[at].words for at in group) for group in groups]).scores
+        covered = max_sim(embedded.words, [b"".join(passages[at].words for at in group) for group in groups]).scores
         return [float(score) for score in covered + _OF_WHOLE * cosines]
 
 

@@ -35,7 +35,7 @@ async def look_up(web: WebLookup | None, queries: Sequence[str], question: Quest
     """Search the web for all queries at once; nothing if it is off. Never fails: it finds nothing then."""
     if web is None:
         return []
-    found = await asyncio.gather(
+    results = await asyncio.gather(
         *(web.pages(" ".join(query.split()), conversation=question.conversation) for query in queries)
     )
     most = web.result_characters
@@ -47,5 +47,5 @@ async def look_up(web: WebLookup | None, queries: Sequence[str], question: Quest
                 for page in pages
             ),
         )
-        for query, pages in zip(queries, found, strict=True)
+        for query, pages in zip(queries, results, strict=True)
     ]

@@ -77,13 +77,13 @@ def questions_in(text: str) -> tuple[str, ...]:
     """The questions of a message that make sense alone, each with what is said before it; one if there are no more."""
     if len(text) > _LONGEST_QUESTION or "\n" in text.strip():
         return (text,)
-    found: list[str] = []
+    questions: list[str] = []
     for part in _NEXT_QUESTION.split(text.strip()):
         is_own = _ASKS.match(part) and len(words(part)) >= _LEAST_WORDS and not _depends_on_context(part)
-        if found and not is_own:
+        if questions and not is_own:
             return (text,)
-        found.append(part)
-    return tuple(found) if 1 < len(found) <= _MOST_QUESTIONS and _ASKS.match(found[0]) else (text,)
+        questions.append(part)
+    return tuple(questions) if 1 < len(questions) <= _MOST_QUESTIONS and _ASKS.match(questions[0]) else (text,)
 
 
 def is_pasted(text: str) -> bool:
@@ -102,9 +102,9 @@ def asked_in(text: str) -> str:
     end = next((at for at, line in enumerate(lines) if at and _CLOSES.match(line.strip())), len(lines))
     lines = lines[int(bool(_GREETS.match(lines[0].strip()))) : end]
     sentences = [" ".join(each.split()) for each in _SENTENCE.split("\n".join(lines)) if each.strip()]
-    asked = [each for each in sentences if each.endswith("?")]
-    around = " ".join(each for each in sentences if each not in asked)[:_CONTEXT]
-    return "\n".join(filter(None, (" ".join(asked), around))) or text
+    questions = [each for each in sentences if each.endswith("?")]
+    around = " ".join(each for each in sentences if each not in questions)[:_CONTEXT]
+    return "\n".join(filter(None, (" ".join(questions), around))) or text
 
 
 def search_queries(question: Question) -> list[str]:
@@ -116,11 +116,11 @@ def search_queries(question: Question) -> list[str]:
     earlier questions, the second one only if the first one makes no sense alone either. If it came with a picture, it
     borrows the text on that instead.
     """
-    asked = asked_in(question.text)
-    together = "\n".join((asked, *_borrowed(question)))
-    if together == asked or asked != question.text or _depends_on_context(asked):
-        return [together if asked == question.text else asked]
-    return [asked, together]
+    own = asked_in(question.text)
+    together = "\n".join((own, *_borrowed(question)))
+    if together == own or own != question.text or _depends_on_context(own):
+        return [together if own == question.text else own]
+    return [own, together]
 
 
 def continued_questions(question: Question) -> tuple[str, ...]:
@@ -207,8 +207,8 @@ async def _surest(queries: Sequence[str], question: Question, retrieval: Retriev
     """The query whose hits cover it best, and these: one question of a mail says more than all of the mail."""
     limits = limits_of(question)
     searches = (retrieval.search(query, question.who, top=question.top, filters=limits) for query in queries)
-    found = list(zip(queries, await asyncio.gather(*searches), strict=True))
-    return max(found, key=lambda each: (each[1][0].confidence or 0.0) if each[1] else -1.0)
+    results = list(zip(queries, await asyncio.gather(*searches), strict=True))
+    return max(results, key=lambda each: (each[1][0].confidence or 0.0) if each[1] else -1.0)
 
 
 def _speaks_of(text: str, hits: Sequence[SearchHit]) -> bool:

@@ -169,16 +169,16 @@ class RetrieveFirstAnswerer(ModelAnswerer):
         found, looked_up = await asyncio.gather(
             asyncio.gather(*searching), look_up(self.web_for(question), searches, question)
         )
-        known = {citation.number: citation for citation in citations}
+        by_number = {citation.number: citation for citation in citations}
         for words, hits in zip(searches, found, strict=True):
             added = book.add(within_room(hits))
-            known |= {citation.number: citation for citation in added}
+            by_number |= {citation.number: citation for citation in added}
             yield Searched(words, len(hits), evidence_of(words, hits) in ("unlikely", "nothing"))
         for each in looked_up:
             searched, added = each.cite(book)
-            known |= {citation.number: citation for citation in added}
+            by_number |= {citation.number: citation for citation in added}
             yield searched
-        passages = f"{MARKERS_ANSWERED}\n\n{format_passages(known.values())}"
+        passages = f"{MARKERS_ANSWERED}\n\n{format_passages(by_number.values())}"
         without = WithoutMarkers()
         async with aclosing(self._asked(passages, RETRIEVE_FIRST_INSTRUCTIONS, question, book, calls)) as said:
             async for part in said:

@@ -34,11 +34,11 @@ async def compose_context(
     ids = list(dict.fromkeys(named))
     note(*ids)
     hits = await service.retrieval.passages(ids, who)
-    found = {key: [hit.chunk for hit in group] for key, group in groupby(hits, lambda hit: hit.chunk.article_id)}
+    sections = {key: [hit.chunk for hit in group] for key, group in groupby(hits, lambda hit: hit.chunk.article_id)}
     titles: dict[str, str] = {}
     texts: dict[str, list[str]] = {}
     for key in ids:
-        chunks = found.get(key, [])
+        chunks = sections.get(key, [])
         # One without sections may be there, with none in this mode; one that this person may not see is not.
         titles[key] = chunks[0].title if chunks else (await _manifest_title(service, key, who))
         texts[key] = [with_image_urls(chunk.content, key).strip() for chunk in chunks]

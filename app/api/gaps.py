@@ -34,11 +34,11 @@ async def gaps(service: TheService, caller: Calling, *, now: bool = False) -> Kn
         raise NotAReviewerError("only reviewers look for gaps; an administrator can name you in KB_REVIEWERS")
     at = datetime.now(UTC)
     since = (at - timedelta(days=DAYS)).isoformat(timespec="seconds")
-    asked = await asked_since(since, service.conversations, service.retrieval, service.articles)
+    questions = await asked_since(since, service.conversations, service.retrieval, service.articles)
     look = partial(
         find_gaps,
         service.retrieval.workspace,
-        asked,
+        questions,
         at.isoformat(timespec="seconds"),
         records_content=service.settings.record_content,
     )

@@ -61,15 +61,15 @@ async def page_picture(
         raise HTTPException(404, "there is no such page: pages are numbered from 1")
     if not (_PAGE.fullmatch(width) and int(width) <= LONGEST_SIDE):
         return problem(400, "invalid_request", f"width: give the pixels as a number from 1 to {LONGEST_SIDE:,}")
-    asked = PictureRequest(article_id, int(page), int(width), chunk, tuple(sorted(set(quote))))
+    wanted = PictureRequest(article_id, int(page), int(width), chunk, tuple(sorted(set(quote))))
     try:
-        picture = await service.pictures.picture(asked, who, lambda: _quotes(service, asked, who))
+        picture = await service.pictures.picture(wanted, who, lambda: _quotes(service, wanted, who))
     except DocumentNotFoundError as exc:
         raise HTTPException(404, str(exc)) from exc
     except PageNotDrawnError as exc:
         return problem(422, "not_drawn", str(exc))
-    found = picture.drawn.found
-    headers = {**PRIVATE, "ETag": picture.etag, MARKED: f"{sum(found)}/{len(found)}"}
+    marked = picture.drawn.found
+    headers = {**PRIVATE, "ETag": picture.etag, MARKED: f"{sum(marked)}/{len(marked)}"}
     if picture.is_scan:
         headers[SCAN] = "true"
     if is_known(request, picture.etag):
@@ -87,10 +87,10 @@ def _quotes(service: AgentService, asked: PictureRequest, who: Principal) -> tup
     """
     if not asked.chunk_id:
         return ()
-    found = [each for each in service.retrieval.find([asked.chunk_id], who) if each.article_id == asked.article_id]
-    if not found:
+    chunks = [each for each in service.retrieval.find([asked.chunk_id], who) if each.article_id == asked.article_id]
+    if not chunks:
         raise DocumentNotFoundError(f"there is no chunk {asked.chunk_id[:80]!r} of this document")
-    return quotes_on(found[0], asked.page, asked.quotes)
+    return quotes_on(chunks[0], asked.page, asked.quotes)
 
 
 @router.head(DOCUMENT_ROUTE + "{article_id}/{file}", operation_id="document_headers")

@@ -39,10 +39,10 @@ async def compare(before: RunId, after: RunId, service: TheService, who: Who) ->
 @router.get("/use")
 async def use(service: TheService, who: Who) -> UseOfAnswers:
     """How the answers of the last month were used, counted last night; counts alone."""
-    found = await to_thread(load_gaps, service.retrieval.workspace.settings)
-    rows = found.use.rows() if found else []
+    gaps = await to_thread(load_gaps, service.retrieval.workspace.settings)
+    rows = gaps.use.rows() if gaps else []
     return UseOfAnswers(
-        made_at=found.made_at if found else None, days=DAYS, counts=tuple(map(UseCount.model_validate, rows))
+        made_at=gaps.made_at if gaps else None, days=DAYS, counts=tuple(map(UseCount.model_validate, rows))
     )
 
 

@@ -138,8 +138,8 @@ async def texts_of_pictures(
     """What was read on the pictures of earlier questions, by the addresses that their messages have."""
     addresses = {url: picture_at(url) for item in items for url in _picture_urls(item.get("content"), strict=False)}
     ids = {response_id for response_id in addresses.values() if response_id}
-    asked = await conversations.find(user_id, "answer", ids) if ids else {}
-    pictures = {key: filed.entry.value.get("picture") or {} for key, filed in asked.items()}
+    answers = await conversations.find(user_id, "answer", ids) if ids else {}
+    pictures = {key: filed.entry.value.get("picture") or {} for key, filed in answers.items()}
     return {url: str(pictures.get(key or "", {}).get("text", "")) for url, key in addresses.items()}
 
 

@@ -104,8 +104,8 @@ class AccessTokens:
             if self._keys is None:
                 try:
                     reply = httpx.get(f"{self._issuer}/.well-known/openid-configuration", timeout=_ISSUER_SECONDS)
-                    found = reply.raise_for_status().json()["jwks_uri"]
-                    self._keys = jwt.PyJWKClient(found, timeout=_ISSUER_SECONDS)
+                    keys_url = reply.raise_for_status().json()["jwks_uri"]
+                    self._keys = jwt.PyJWKClient(keys_url, timeout=_ISSUER_SECONDS)
                 except (httpx.HTTPError, ValueError, LookupError, TypeError, AttributeError, jwt.PyJWTError) as exc:
                     raise self._silent(exc) from exc
             return self._keys

@@ -88,10 +88,10 @@ class AgentClient(Client):
     def answer(self, response_id: str) -> ChatAnswer:
         with self._lock:
             turns = [turn for each in self._conversations.values() for turn in each.turns]
-        found = next((turn.answer for turn in turns if turn.response_id == response_id), None)
-        if found is None:
+        answer = next((turn.answer for turn in turns if turn.response_id == response_id), None)
+        if answer is None:
             raise ClientError(_NOT_KEPT, 404)
-        return found
+        return answer
 
     def feedback(self, response_id: str, feedback: Feedback) -> None:
         raise ClientError(_NO_RATING, 404)
@@ -104,7 +104,7 @@ class AgentClient(Client):
     def conversations(self, *, limit: int = 50, after: str | None = None, search: str = "") -> ConversationList:
         with self._lock:
             kept = [*reversed(self._conversations.values())]
-        found = [each for each in kept if _has_words(each, search)]
+        matching = [each for each in kept if _has_words(each, search)]
         start = int(after) if after and after.isdecimal() else 0
         end = start + limit
         summaries = tuple(
@@ -115,16 +115,16 @@ class AgentClient(Client):
                 updated_at=each.updated_at,
                 turns=len(each.turns),
             )
-            for each in found[start:end]
+            for each in matching[start:end]
         )
-        return ConversationList(conversations=summaries, next=str(end) if end < len(found) else None)
+        return ConversationList(conversations=summaries, next=str(end) if end < len(matching) else None)
 
     def conversation(self, conversation_id: str) -> Conversation:
         with self._lock:
-            found = self._conversations.get(conversation_id)
-        if found is None:
+            conversation = self._conversations.get(conversation_id)
+        if conversation is None:
             raise ClientError(_NOT_KEPT, 404)
-        return found
+        return conversation
 
     def conversation_as_markdown(self, conversation_id: str) -> str:
         return markdown_of(self.conversation(conversation_id), self.url)

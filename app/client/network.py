@@ -127,8 +127,8 @@ def read_events(lines: Iterable[str]) -> Iterator[InvestigationEvent]:
             fields[name] = f"{fields[name]}\n{value}" if name == "data" and name in fields else value
         else:
             if "data" in fields:
-                known: Any = {"id": fields.get("id"), "event": fields.get("event"), "data": json.loads(fields["data"])}
-                yield InvestigationEvent.model_validate(known)
+                event: Any = {"id": fields.get("id"), "event": fields.get("event"), "data": json.loads(fields["data"])}
+                yield InvestigationEvent.model_validate(event)
             fields = {}
 
 

@@ -195,8 +195,8 @@ class Client(NetworkClient):
 
     def documents(self, filters: DocumentListParameters | None = None) -> DocumentList:
         """The documents that meet the filters, the newest first."""
-        asked = (filters or DocumentListParameters()).model_dump(mode="json", exclude_defaults=True)
-        return _read(DocumentList, self._request("GET", "/api/documents", params=asked))
+        parameters = (filters or DocumentListParameters()).model_dump(mode="json", exclude_defaults=True)
+        return _read(DocumentList, self._request("GET", "/api/documents", params=parameters))
 
     def document(self, article_id: str) -> DocumentDetails:
         """A document with its summaries."""
@@ -220,8 +220,8 @@ class Client(NetworkClient):
     ) -> SearchResults:
         """Search for passages; ``knowledge`` is another mode than the service's own."""
         modes = [mode, knowledge] if knowledge else mode
-        asked = {"q": query, "mode": modes, "top": top}
-        return _read(SearchResults, self._request("GET", "/api/search", params=asked))
+        parameters = {"q": query, "mode": modes, "top": top}
+        return _read(SearchResults, self._request("GET", "/api/search", params=parameters))
 
     def backlog(self, article_id: str) -> Backlog:
         """The items of an article's sections that are left for later."""
@@ -231,8 +231,8 @@ class Client(NetworkClient):
         self, articles: Sequence[str], *, mode: KnowledgeMode | None = None, tokens: int = 10_000
     ) -> KnowledgeContext:
         """What these articles say, as one text for another agent."""
-        asked = {"articles": list(articles), "tokens": tokens, **({"mode": mode} if mode else {})}
-        return _read(KnowledgeContext, self._request("GET", "/api/context", params=asked))
+        parameters = {"articles": list(articles), "tokens": tokens, **({"mode": mode} if mode else {})}
+        return _read(KnowledgeContext, self._request("GET", "/api/context", params=parameters))
 
     def mode(self) -> Mode:
         """The service's own mode, and whether it makes a difference to the person."""

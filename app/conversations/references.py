@@ -64,14 +64,14 @@ class References:
 
     def _compare(self, turns: Sequence[Turn], who: Principal) -> tuple[Turn, ...]:
         cited = [citation for turn in turns for citation in _cited(turn)]
-        found = {chunk.id: chunk for chunk in self._retrieval.find({citation.chunk_id for citation in cited}, who)}
-        differ = {c.article_id for c in cited if not is_as_cited(c, found.get(c.chunk_id))}
+        current = {chunk.id: chunk for chunk in self._retrieval.find({citation.chunk_id for citation in cited}, who)}
+        differ = {c.article_id for c in cited if not is_as_cited(c, current.get(c.chunk_id))}
         chunks = self._retrieval.chunks_of(differ, who) if differ else []
         by_article = {article_id: [*group] for article_id, group in groupby(chunks, lambda chunk: chunk.article_id)}
         generation = self._retrieval.reader().generation.id
 
         def stale(citation: Citation) -> StaleReference | None:
-            if is_as_cited(citation, found.get(citation.chunk_id)):
+            if is_as_cited(citation, current.get(citation.chunk_id)):
                 return None
             return stale_reference(citation, by_article.get(citation.article_id, ()), generation)
 

@@ -28,13 +28,13 @@ def use_of(turns: Sequence[Turn], opened: int) -> AnswerUse:
 
 def _options(turns: Sequence[Turn]) -> UseTally:
     """Count the questions that were asked back, and those that the next turn answers."""
-    asked = chosen = 0
+    asked_back = chosen = 0
     for turn, following in zip_longest(turns, turns[1:]):
         if turn.answer and (clarification := turn.answer.clarification):
-            asked += 1
+            asked_back += 1
             reply = read_reply(following.question, clarification) if following else None
             chosen += bool(reply and reply.numbers)
-    return UseTally(times=asked, well=chosen)
+    return UseTally(times=asked_back, well=chosen)
 
 
 def _tallies(happened: Iterable[tuple[str, bool]]) -> dict[str, UseTally]:

@@ -37,8 +37,8 @@ def facts_of(option: DocumentOption) -> str:
     day = _MINUTES_AND_SECONDS.sub("", option.upload_date)
     says_more = not option.filename.startswith("index.") and option.filename != option.title
     filename = option.filename if says_more else ""
-    known = (filename, option.document_type, option.department, day, pages)
-    return ", ".join(_line(fact) for fact in known if fact)
+    facts = (filename, option.document_type, option.department, day, pages)
+    return ", ".join(_line(fact) for fact in facts if fact)
 
 
 def _described(option: DocumentOption) -> str:

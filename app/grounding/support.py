@@ -53,7 +53,7 @@ def mark_used(answer: str, citations: Sequence[Citation], question: str = "") ->
     used = set(used_numbers(answer))
     passages = {c.number: _Passage.of(c.passage) for c in citations if c.number in used}
     weights = Weights(unit.words for passage in passages.values() for unit in passage.units)
-    asked = frozenset(words(question))
+    question_words = frozenset(words(question))
 
     def marked(citation: Citation) -> Citation:
         if citation.number not in used:
@@ -61,7 +61,9 @@ def mark_used(answer: str, citations: Sequence[Citation], question: str = "") ->
         sentences = (_without_names(claim, citation) for claim in claims.get(citation.number, ()))
         units = passages[citation.number].quotes(sentences, weights)
         quotes = {"used": True, "quotes": tuple(unit.text for unit in units)}
-        return citation.model_copy(update={**quotes, **_pages_of(citation, units, _telling(units, asked, weights))})
+        return citation.model_copy(
+            update={**quotes, **_pages_of(citation, units, _telling(units, question_words, weights))}
+        )
 
     return tuple(map(marked, citations))
 

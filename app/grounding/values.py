@@ -288,15 +288,15 @@ def _numbers_in_words(text: str, languages: Sequence[str]) -> Iterator[Value]:
     words = list(_WORD.finditer(text))
     tokens = [match[0].casefold() for match in words]
     for language in languages:
-        for found in numbers_in(tokens, language):
-            start, end = words[found.start].start(), words[found.end - 1].end()
-            is_counted = found.value >= _FEWEST_IN_ORDER if found.is_ordinal else found.value != 1
+        for number in numbers_in(tokens, language):
+            start, end = words[number.start].start(), words[number.end - 1].end()
+            is_counted = number.value >= _FEWEST_IN_ORDER if number.is_ordinal else number.value != 1
             if text[start].isdigit() or not is_counted:  # "one of them" counts nothing
                 continue
             if oclock := _OCLOCK.match(text, end):
-                yield Value("time", start, oclock.end(), frozenset(_hours(int(found.value) % 24, 0)))
+                yield Value("time", start, oclock.end(), frozenset(_hours(int(number.value) % 24, 0)))
             else:
-                yield _value(text, start, end, {float(found.value)})
+                yield _value(text, start, end, {float(number.value)})
 
 
 def _single_units(text: str) -> Iterator[Value]:

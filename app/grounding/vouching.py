@@ -105,11 +105,11 @@ class KnownPassage:
     @cached_property
     def numbers_of(self) -> dict[str, set[Reading]]:
         """The numbers that stand before each word."""
-        found: dict[str, set[Reading]] = {}
+        readings: dict[str, set[Reading]] = {}
         for value in self.values:
             if following := _WORD.search(self.text, value.end):
-                found.setdefault(following[0].casefold(), set()).update(value.bare)
-        return found
+                readings.setdefault(following[0].casefold(), set()).update(value.bare)
+        return readings
 
     def counts_otherwise(self, word: str, value: Value) -> bool:
         """Whether other numbers than this one stand before a word."""
@@ -164,8 +164,8 @@ class KnownPassage:
     def _has_date(self, date: Reading) -> bool:
         if date[0] == "weekday":
             return date in self.readings
-        known = [reading for reading in self.readings if reading[0] == "date"]
-        if any(all(not a or not b or a == b for a, b in zip(date[1:], each[1:], strict=True)) for each in known):
+        dates = [reading for reading in self.readings if reading[0] == "date"]
+        if any(all(not a or not b or a == b for a, b in zip(date[1:], each[1:], strict=True)) for each in dates):
             return True
         year, month, day = date[1:]
         return not month and not day and ("number", float(str(year))) in self.numbers
@@ -249,12 +249,12 @@ class Voucher:
     def _missing(self, text: str, passages: Sequence[KnownPassage]) -> Iterator[int]:
         """Yield where the values end that neither the passages nor the question have."""
         languages = (self._say.language,)
-        known = (*passages, self._asked)
+        texts = (*passages, self._asked)
         references = [(start, end) for start, end, _ in find_references(text)]
         references += (address.span() for address in _ADDRESS.finditer(text))
         labels = [label for label in _LABEL.finditer(text) if not _inside(label.start(), references)]
         for label in labels:
-            if not _is_known(label, text, known):
+            if not _is_known(label, text, texts):
                 yield label.end()
         codes = [label.span() for label in labels if label["code"]]
         values = values_of(text, languages)
@@ -264,11 +264,11 @@ class Voucher:
             counts_itself = text[value.end : value.end + 1] == ":" and value.kind == "number"  # "Two: a and b"
             if _inside(value.start, (*references, *codes)) or counts_itself:
                 continue
-            if not any(each.has(value, word) for each in known):
+            if not any(each.has(value, word) for each in texts):
                 yield value.end
         for start, end in names_in(text, languages[0]):
             spans = (*references, *(label.span() for label in labels), *((each.start, each.end) for each in values))
-            if not _inside(start, spans) and not any(each.has_name(text[start:end]) for each in known):
+            if not _inside(start, spans) and not any(each.has_name(text[start:end]) for each in texts):
                 yield end
 
 

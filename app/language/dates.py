@@ -63,31 +63,31 @@ class Period:
 
 def period_of(text: str, today: date) -> Period | None:
     """The days that a question limits documents to; ``None`` if it names none. A month alone is the latest one."""
-    if (found := _LAST_FEW.search(text)) and (number := number_of(found["number"])):
-        unit = found["unit"].lower()
+    if (match := _LAST_FEW.search(text)) and (number := number_of(match["number"])):
+        unit = match["unit"].lower()
         days, months = _DAYS.get(unit, 0), _MONTHS_OF.get(unit, 0)
         first = _months_before(today, number * months) - timedelta(number * days)
-        return Period(first.isoformat(), "", *found.span())
-    if (found := _BETWEEN.search(text)) and (one := _span(found, "", today)) and (other := _span(found, "to_", today)):
+        return Period(first.isoformat(), "", *match.span())
+    if (match := _BETWEEN.search(text)) and (one := _span(match, "", today)) and (other := _span(match, "to_", today)):
         begins, ends = one[0], other[1]
-        if len(re.findall(_YEAR, found[0])) == 1:  # the year of the end is that of the beginning as well
+        if len(re.findall(_YEAR, match[0])) == 1:  # the year of the end is that of the beginning as well
             begins = begins.replace(year=ends.year)
         begins = begins if begins <= ends else begins.replace(year=ends.year - 1)
-        return Period(begins.isoformat(), ends.isoformat(), *found.span())
-    if (found := _OPEN.search(text)) and (span := _span(found, "", today)):
-        how = found["how"].lower()
-        if how in ("since", "seit", "ab") or (how == "from" and found["onwards"]):
-            return Period(span[0].isoformat(), "", *found.span())
+        return Period(begins.isoformat(), ends.isoformat(), *match.span())
+    if (match := _OPEN.search(text)) and (span := _span(match, "", today)):
+        how = match["how"].lower()
+        if how in ("since", "seit", "ab") or (how == "from" and match["onwards"]):
+            return Period(span[0].isoformat(), "", *match.span())
         if how in ("after", "later than", "newer than", "nach"):
-            return Period((span[1] + timedelta(1)).isoformat(), "", *found.span())
+            return Period((span[1] + timedelta(1)).isoformat(), "", *match.span())
         if how in ("before", "earlier than", "older than", "vor"):
-            return Period("", (span[0] - timedelta(1)).isoformat(), *found.span())
+            return Period("", (span[0] - timedelta(1)).isoformat(), *match.span())
         if how != "from":
-            return Period("", span[1].isoformat(), *found.span())
-    for found in _WITHIN.finditer(text):
-        is_another_word = found["month"] == found[0] and found[0].lower() in _SHORT
-        if not is_another_word and (span := _span(found, "", today)):
-            return Period(span[0].isoformat(), span[1].isoformat(), *found.span())
+            return Period("", span[1].isoformat(), *match.span())
+    for match in _WITHIN.finditer(text):
+        is_another_word = match["month"] == match[0] and match[0].lower() in _SHORT
+        if not is_another_word and (span := _span(match, "", today)):
+            return Period(span[0].isoformat(), span[1].isoformat(), *match.span())
     return None
 
 
@@ -163,5 +163,5 @@ def _month_in(text: str) -> int:
 
 
 def _year_in(text: str) -> int | None:
-    found = re.search(_YEAR, text)
-    return int(found[0]) if found else None
+    match = re.search(_YEAR, text)
+    return int(match[0]) if match else None

@@ -21,13 +21,13 @@ def language_note(question: str, passages: Iterable[str]) -> str | None:
 
     ``None`` if a tenth of the passages is in that language: fewer are lists of names, not articles.
     """
-    asked = language_of(question)
-    if asked is None:
+    spoken = language_of(question)
+    if spoken is None:
         return None
     written = _written(passages)
-    if written.count(asked) * _SOME >= len(written):
+    if written.count(spoken) * _SOME >= len(written):
         return None
-    say = Messages.of(asked)
+    say = Messages.of(spoken)
     return say("articles_in_other_language", language=say.name_of(_most(written) or ENGLISH))
 
 

@@ -45,5 +45,5 @@ def place_of(word: str) -> int | None:
 
 @lru_cache(maxsize=4_096)
 def _read(word: str, is_ordinal: bool) -> int | None:
-    found = (each for language in _SPOKEN for each in find_numbers([_Word(word)], language, threshold=0.0))
-    return next((int(each.value) for each in found if each.is_ordinal == is_ordinal), None)
+    numbers = (each for language in _SPOKEN for each in find_numbers([_Word(word)], language, threshold=0.0))
+    return next((int(each.value) for each in numbers if each.is_ordinal == is_ordinal), None)

@@ -44,8 +44,8 @@ def words(text: str, language: str | None = None) -> list[str]:
     They are compared as those of a ``language``; texts of which that is not told are English or German.
     """
     stopped = stop_words(language) if language else STOP_WORDS
-    found = (word.replace("’", "'").removesuffix("'s") for word in _WORD.findall(readable(text).lower()))
-    return [_stem(word, language) for word in found if word not in stopped and not word.endswith("n't")]
+    said = (word.replace("’", "'").removesuffix("'s") for word in _WORD.findall(readable(text).lower()))
+    return [_stem(word, language) for word in said if word not in stopped and not word.endswith("n't")]
 
 
 class Weights:

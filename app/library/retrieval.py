@@ -85,12 +85,12 @@ class Retrieval:
         def read() -> list[SearchHit]:
             reader, visible = self.reader(), self.visible_to(who)
             chunk_ids = [chunk_id for ids in reader.index.entries(article_ids).values() for chunk_id in ids]
-            found = (each for each in reader.index.find(chunk_ids) if _shows(reader, visible, each.chunk))
+            readable = (each for each in reader.index.find(chunk_ids) if _shows(reader, visible, each.chunk))
             hits = (
                 SearchHit(
                     chunk=each.chunk, score=0.0, embedding_model=each.embedding_model, generation=reader.generation.id
                 )
-                for each in found
+                for each in readable
                 if each.chunk.block_type == "text"
             )
             return sorted(hits, key=lambda hit: (hit.chunk.article_id, hit.chunk.chunk_index))
@@ -128,7 +128,7 @@ class Retrieval:
             SearchError: the index cannot be read.
         """
         visible = self.visible_to(who)
-        return [found.chunk for found in self.reader().index.find(chunk_ids) if visible.lets_read(found.chunk)]
+        return [each.chunk for each in self.reader().index.find(chunk_ids) if visible.lets_read(each.chunk)]
 
     def chunks_of(self, article_ids: Collection[str], who: Principal) -> list[Chunk]:
         """All sections of these articles that this person may see, article by article in the order of the text.
@@ -195,11 +195,11 @@ class Retrieval:
 
     def _section(self, article_id: str, chunk_id: str) -> list[SearchHit]:
         index = self.reader().index
-        found = index.find(index.entries([article_id]).get(article_id, {}))
-        here = next((each.chunk for each in found if each.chunk.id == chunk_id), None)
+        chunks = index.find(index.entries([article_id]).get(article_id, {}))
+        here = next((each.chunk for each in chunks if each.chunk.id == chunk_id), None)
         if here is None:
             return []
-        same = [each for each in found if _is_of_section(each.chunk, here)]  # so in every mode that finds this one
+        same = [each for each in chunks if _is_of_section(each.chunk, here)]  # so in every mode that finds this one
         in_order = sorted(same, key=lambda each: each.chunk.chunk_index)
         return [SearchHit(chunk=each.chunk, score=0.0, embedding_model=each.embedding_model) for each in in_order]
 

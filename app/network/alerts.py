@@ -93,10 +93,10 @@ def reduce_alerts(
     alerts = alerts.combine_chunks()
     vertex = network.find(alerts["entity"])
     strangers = pc.value_counts(alerts["entity"].filter(pa.array(vertex < 0))).to_pylist()
-    known = vertex >= 0
+    is_known = vertex >= 0
     kinds, kind = _in_order(alerts["kind"])
     severities, severity = _in_order(alerts["severity"])
-    vertex, kind, severity, at = vertex[known], kind[known], severity[known], alerts["at"].to_numpy()[known]
+    vertex, kind, severity, at = vertex[is_known], kind[is_known], severity[is_known], alerts["at"].to_numpy()[is_known]
     order = np.lexsort((severity, at, kind, vertex))
     vertex, kind, severity, at = vertex[order], kind[order], severity[order], at[order]
     is_new = (np.diff(vertex, prepend=-1) != 0) | (np.diff(kind, prepend=-1) != 0)

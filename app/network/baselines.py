@@ -114,7 +114,7 @@ def worst_metric(
 ) -> Anomaly | None:
     """The most surprising metric of an element between two times, against everything before; ``None`` if unmeasured."""
     is_now, is_past = (times >= since) & (times <= until), times < since
-    found: list[Anomaly] = []
+    anomalies: list[Anomaly] = []
     alive = lives([(values[is_past], values[is_now]) for values in metrics.values()])
     measured = [times[is_now & np.isfinite(values)] for values in metrics.values()]
     newest = max((float(each[-1]) for each in measured if len(each)), default=0.0)
@@ -126,8 +126,8 @@ def worst_metric(
         tail = now[-max(1, len(now) // 3) :]
         rare = max(surprise(past, now, directions[name]), surprise(past, tail, directions[name]) - 0.3)
         began = onset(times[is_now], past, now, directions[name])
-        found.append(Anomaly(name, round(rare, 4), _mean(tail), float(np.nanmedian(past)), began, alive, newest))
-    return max(found, key=lambda each: each.surprise) if found else None
+        anomalies.append(Anomaly(name, round(rare, 4), _mean(tail), float(np.nanmedian(past)), began, alive, newest))
+    return max(anomalies, key=lambda each: each.surprise) if anomalies else None
 
 
 def rank_by_measurements(

@@ -156,11 +156,11 @@ class _Run(FunctionMiddleware):
 
     def _problem(self, exc: Exception) -> str:
         """Why a specialist failed, in words for readers."""
-        known = explain(exc, self.settings, begun=self.calls.begun)
-        if known is None:
+        explained = explain(exc, self.settings, begun=self.calls.begun)
+        if explained is None:
             _log.error("a specialist failed unexpectedly", exc_info=exc)
             return "something went wrong; the service's log has the details"
-        return str(known)
+        return str(explained)
 
 
 _BY_NAME: Mapping[str, Specialist] = {each.name: each for each in SPECIALISTS}
@@ -327,9 +327,9 @@ def _evidence(case: Case) -> str:
 
 def _recovery(alert: str, run: _Run, problem: str) -> Message:
     """Tell the model that its run failed, and what was found until then."""
-    found = [f"{agent}, asked: {task}\n\n{response}" for agent, task, response in run.found]
+    responses = [f"{agent}, asked: {task}\n\n{response}" for agent, task, response in run.found]
     told = Template(prompts.RECOVERY).substitute(reason=problem)
-    parts = ["Investigate this alert:\n\n" + format_result(alert), told, *map(format_result, found)]
+    parts = ["Investigate this alert:\n\n" + format_result(alert), told, *map(format_result, responses)]
     return Message("user", ["\n\n".join(parts)])
 
 

@@ -200,8 +200,8 @@ class RulesInvestigator(Investigator):
         case.only_pasted = True  # until the stored ones are read, which may fail
         newest = f"SELECT max({sql_name(declared.time)}) AS newest FROM alerts"  # noqa: S608
         case.query = newest
-        found, _ = await self.store.table(newest, QueryLimits())
-        stored = float(np.nan_to_num(seconds_of(found["newest"])).max(initial=0))
+        answer, _ = await self.store.table(newest, QueryLimits())
+        stored = float(np.nan_to_num(seconds_of(answer["newest"])).max(initial=0))
         case.until = case.until or stored
         case.since = case.until - self.window
         case.query = alerts_query(declared, case.since, case.until)
@@ -334,8 +334,8 @@ def _require(value: Any) -> Any:  # noqa: ANN401
 def _merged(pasted: pa.Table, read: pa.Table) -> pa.Table:
     """Stored alerts, and those of the text that are not stored."""
     near = read.filter(pc.is_in(read["entity"], value_set=pasted["entity"].combine_chunks()))
-    known = {(row["entity"], row["kind"], row["at"]) for row in near.to_pylist()}
-    new = [row for row in pasted.to_pylist() if (row["entity"], row["kind"], row["at"]) not in known]
+    stored = {(row["entity"], row["kind"], row["at"]) for row in near.to_pylist()}
+    new = [row for row in pasted.to_pylist() if (row["entity"], row["kind"], row["at"]) not in stored]
     return pa.concat_tables([read, pa.Table.from_pylist(new, pasted.schema)], promote_options="default")
 
 

@@ -163,8 +163,8 @@ def _rivals(seen: Seen, chosen: Hypothesis, others: Numbers) -> list[int]:
     alerting = chosen.touched[seen.alerts[chosen.touched]]
     left = seen.without(others)
     near = left.alerts[alerting]
-    found = find_candidates(seen, PAIRED * 2, alerting[near])
-    return [root for root in found if root != chosen.roots[0]]
+    candidates = find_candidates(seen, PAIRED * 2, alerting[near])
+    return [root for root in candidates if root != chosen.roots[0]]
 
 
 def _others(rivals: list[Cause], further: list[Hypothesis], causes: list[Cause], names: set[int]) -> Iterator[Cause]:

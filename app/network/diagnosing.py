@@ -164,9 +164,9 @@ def _anomalies(
     network: Topology, series: Series, directions: Mapping[str, str], since: float, until: float
 ) -> dict[int, Anomaly]:
     """The worst metric of every measured element, whether anything near it alerts or not."""
-    found: dict[int, Anomaly] = {}
+    anomalies: dict[int, Anomaly] = {}
     for vertex in sorted(network.numbers([*series])):
         times, metrics = series[network.ids[vertex]]
         if worst := worst_metric(times, metrics, directions, since, until):
-            found[vertex] = worst
-    return found
+            anomalies[vertex] = worst
+    return anomalies

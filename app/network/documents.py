@@ -43,9 +43,9 @@ def find_precedents(documents: Documents, network: Topology, diagnosis: Diagnosi
     scored = []
     for file, ticket in documents.tickets.items():
         cause = ticket.get("root_cause")
-        known = cause if isinstance(cause, dict) else {}
-        alike = {*map(str, as_list(ticket.get("alert_types"))), str(known.get("id", ""))}
-        score = len(alike & wanted) + 2 * (str(known.get("type")) in wanted)
+        fault = cause if isinstance(cause, dict) else {}
+        alike = {*map(str, as_list(ticket.get("alert_types"))), str(fault.get("id", ""))}
+        score = len(alike & wanted) + 2 * (str(fault.get("type")) in wanted)
         if score >= 3 and ticket.get("kind") != "maintenance":
             scored.append((score, str(ticket.get("opened_at", "")), str(ticket.get("ticket_id", "")), file))
     scored.sort(reverse=True)

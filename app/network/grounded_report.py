@@ -36,11 +36,11 @@ def ground_report(text: str, network: Topology) -> str:
     separators = "".join(re.escape(each) for each in _SEPARATORS if any(each in name for name in network.ids))
     inner = rf"(?:\\?[{separators}]\w++)*+" if separators else ""
     word = re.compile(rf"(?<![\w./@#\\-])[^\W_]\w*+{inner}")
-    known = {each.upper(): number for number, each in enumerate(network.ids)}
+    numbers = {each.upper(): number for number, each in enumerate(network.ids)}
     starts = {start for each in network.ids if (start := _start(each))}
     lines = []
     for line in text.split("\n"):
-        named = list(_ids(line, word, known, starts))
+        named = list(_ids(line, word, numbers, starts))
         is_so = all(_is_so(line, one, other, network) for one, other in pairwise(named))
         marked = _marked(line, named)
         lines.append(marked if is_so else f"{marked.rstrip()} {NOT_CONFIRMED}")

@@ -126,14 +126,14 @@ class KnowledgeSearch:
 
 def queries_of(network: Topology, diagnosis: Diagnosis) -> list[str]:
     """What to search for: the type of each cause, with its own alerts, or else with those that it explains."""
-    found: dict[str, None] = {}
+    queries: dict[str, None] = {}
     for cause in diagnosis.ranking.chosen:
         own = [sign.kind for sign in diagnosis.signs if sign.vertex == cause.vertex and sign.meaning != "nothing"]
         touched = {**cause.hypothesis.failed, **cause.hypothesis.weakened}
         others = [sign.kind for sign in diagnosis.signs if sign.vertex in touched]
         kinds = list(dict.fromkeys(own or others))[:_KINDS]
-        found[" ".join([network.types[cause.vertex], *kinds])] = None
-    return list(found)
+        queries[" ".join([network.types[cause.vertex], *kinds])] = None
+    return list(queries)
 
 
 def _alone(hit: SearchHit) -> Citation:

@@ -265,9 +265,9 @@ class Seen:
         """What it adds which of the elements that should have failed measurably carry something since then."""
         if not self.lives_are_told:
             return 0.0
-        known = failed[self.tells_its_life[failed]]
-        known = known[~self.is_explained[known]]
-        lifeless, living = int(self.is_lifeless[known].sum()), int((self.lives_until[known] > onset).sum())
+        telling = failed[self.tells_its_life[failed]]
+        telling = telling[~self.is_explained[telling]]
+        lifeless, living = int(self.is_lifeless[telling].sum()), int((self.lives_until[telling] > onset).sum())
         return lifeless * _IF_LIFELESS + living * _IF_LIVING
 
     def _tells_its_life(self, vertex: int, onset: float) -> bool:

@@ -86,8 +86,8 @@ class NetworkQueries:
 
         scenario = network.folder.scenario
         if unknown := [each for each in request.vertex_labels if each not in scenario.vertices]:
-            known = ", ".join(scenario.vertices)
-            return TopologyResponse(error=f"there is no type {unknown[0][:80]!r}; the types are {known}")
+            types = ", ".join(scenario.vertices)
+            return TopologyResponse(error=f"there is no type {unknown[0][:80]!r}; the types are {types}")
         most = self._network.settings.topology_nodes
         wanted = TopologyQuery(
             text=request.query,
@@ -97,13 +97,13 @@ class NetworkQueries:
             direction=request.direction,
             limit=min(request.limit or most, most),
         )
-        found = await network.store.topology(wanted)
+        part = await network.store.topology(wanted)
         return TopologyResponse(
-            nodes=tuple(TopologyNode.model_validate(each) for each in found.nodes),
-            edges=tuple(TopologyEdge.model_validate(each) for each in found.edges),
+            nodes=tuple(TopologyNode.model_validate(each) for each in part.nodes),
+            edges=tuple(TopologyEdge.model_validate(each) for each in part.edges),
             meta=TopologyMeta(
-                node_count=found.node_count,
-                edge_count=found.edge_count,
+                node_count=part.node_count,
+                edge_count=part.edge_count,
                 vertex_labels=tuple(scenario.vertices),
                 edge_labels=tuple(dict.fromkeys(each.label for each in scenario.edges)),
             ),

@@ -24,7 +24,7 @@ async def read_network(store: NetworkStore, scenario: Scenario) -> Topology:
     """The whole network: the arrays of a store that has them, else made of all its vertices and edges."""
     if (network := await store.whole()) is not None:
         return network
-    found = await store.topology(TopologyQuery(limit=_WHOLE))
+    everything = await store.topology(TopologyQuery(limit=_WHOLE))
     kinds = {name: declared.kind for name, declared in scenario.vertices.items()}
     rows = [
         {
@@ -34,17 +34,17 @@ async def read_network(store: NetworkStore, scenario: Scenario) -> Topology:
             "type": node["type"],
             "kind": kinds.get(node["type"], "infrastructure"),
         }
-        for node in found.nodes
+        for node in everything.nodes
     ]
     needs = {edge.label: edge.needs for edge in scenario.edges}
     columns = sorted({"id", "type", "kind", "name"} | {name for row in rows for name in row})
     vertices = pa.table({name: [row.get(name) for row in rows] for name in columns})
     edges = pa.table(
         {
-            "source": [edge["source"] for edge in found.edges],
-            "target": [edge["target"] for edge in found.edges],
-            "label": [edge["type"] for edge in found.edges],
-            "needs": [needs.get(edge["type"], "all") for edge in found.edges],
+            "source": [edge["source"] for edge in everything.edges],
+            "target": [edge["target"] for edge in everything.edges],
+            "label": [edge["type"] for edge in everything.edges],
+            "needs": [needs.get(edge["type"], "all") for edge in everything.edges],
         }
     )
     return Topology(vertices, edges)
@@ -93,13 +93,13 @@ def metrics_query(name: str, declared: Container, entities: Sequence[str], since
 
 async def read_metrics(store: NetworkStore, declared: Container, query: str) -> Series:
     """The measurements that :func:`metrics_query` asks for, by element."""
-    found, _ = await store.table(query, _MANY)
-    if not found.num_rows:
+    table, _ = await store.table(query, _MANY)
+    if not table.num_rows:
         return {}
-    found = found.combine_chunks()
-    names = found[declared.entity].to_numpy()
-    times = seconds_of(found[declared.time])
-    metrics = {name: found[name].cast(pa.float64()).to_numpy() for name in declared.metrics}
+    table = table.combine_chunks()
+    names = table[declared.entity].to_numpy()
+    times = seconds_of(table[declared.time])
+    metrics = {name: table[name].cast(pa.float64()).to_numpy() for name in declared.metrics}
     begins = np.flatnonzero(np.append(True, names[1:] != names[:-1]))
     ends = np.append(begins[1:], len(names))
     return {

@@ -77,13 +77,13 @@ class FileRecord:
         """The whole investigation, as clients get it."""
         events = self.events(is_running=is_running)
         message = next((line for line in self.lines if line["event"] == "message"), None)
-        found = Findings.model_validate(message["findings"]) if message and message.get("findings") else None
-        summary = self._summary(events, found, is_running=is_running).model_dump()
+        findings = Findings.model_validate(message["findings"]) if message and message.get("findings") else None
+        summary = self._summary(events, findings, is_running=is_running).model_dump()
         return Investigation(
             **summary | {"alert": events[0].data["alert"]},
             events=tuple(events),
             report=message["data"]["text"] if message else None,
-            findings=found,
+            findings=findings,
             citations=tuple(message.get("citations", ())) if message else (),
         )
 

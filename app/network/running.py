@@ -174,17 +174,17 @@ class Investigations:
 
     async def summaries(self, who: Principal, limit: int) -> list[InvestigationSummary]:
         """The person's investigations, the newest first; of those that are withheld not what they found."""
-        found: list[InvestigationSummary] = []
+        summaries: list[InvestigationSummary] = []
         for each in await self.records.ids():
             listed = self._listed.get(each) or await self._listing(each)
             if listed is None or listed.asker != who.user_id:
                 continue
             if await self._network.may_see(listed.scenario, listed.readers, who):
                 is_shown = await asyncio.to_thread(may_read_all, self._articles, listed.rests_on, who)
-                found.append(listed.summary if is_shown else listed.summary.model_copy(update={"cause": None}))
-            if len(found) == limit:
+                summaries.append(listed.summary if is_shown else listed.summary.model_copy(update={"cause": None}))
+            if len(summaries) == limit:
                 break
-        return found
+        return summaries
 
     async def close(self) -> None:
         """End all runs."""
@@ -245,9 +245,9 @@ class Investigations:
             async for event in events:
                 run.rests_on |= frozenset(investigator.rests_on)
                 if event.event == "message":
-                    found = event.findings.model_dump(mode="json") if event.findings else None
+                    findings = event.findings.model_dump(mode="json") if event.findings else None
                     citations = [each.model_dump(mode="json") for each in event.citations]
-                    await self._write(run, event.event, event.data, findings=found, citations=citations)
+                    await self._write(run, event.event, event.data, findings=findings, citations=citations)
                 elif event.event != "run_start":  # that was the first thing that readers were told
                     await self._write(run, event.event, event.data)
         finally:

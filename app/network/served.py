@@ -76,8 +76,8 @@ class ServedNetwork:
         if self.settings.scenario:
             named = root / self.settings.scenario / _MANIFEST
             return named if named.is_file() else None
-        found = sorted(root.glob(f"*/{_MANIFEST}")) if root.is_dir() else []
-        return found[0] if len(found) == 1 else None
+        manifests = sorted(root.glob(f"*/{_MANIFEST}")) if root.is_dir() else []
+        return manifests[0] if len(manifests) == 1 else None
 
     async def folder(self, who: Principal) -> "ScenarioFolder":
         """The scenario.
@@ -144,15 +144,15 @@ class ServedNetwork:
         """
         if self.manifest() is None:
             return None
-        known, now = self._health, asyncio.get_running_loop().time()
-        fresh = _HEALTH_SECONDS if known and known.reachable else _PROBLEM_SECONDS
-        if self._looking is None and (known is None or now - self._looked_at > fresh):
+        health, now = self._health, asyncio.get_running_loop().time()
+        fresh = _HEALTH_SECONDS if health and health.reachable else _PROBLEM_SECONDS
+        if self._looking is None and (health is None or now - self._looked_at > fresh):
             self._looking = asyncio.create_task(self._look())
-        if self._looking and known is None:
+        if self._looking and health is None:
             await asyncio.wait((self._looking,), timeout=_HEALTH_WAIT)
-            known = self._health
-        known = known or NetworkHealth(backend=self.settings.network)
-        return known if await self._may_see_served(who) else NetworkHealth(backend=known.backend)
+            health = self._health
+        health = health or NetworkHealth(backend=self.settings.network)
+        return health if await self._may_see_served(who) else NetworkHealth(backend=health.backend)
 
     async def scenarios(self, who: Principal) -> tuple[ScenarioInfo, ...]:
         """The scenarios below KB_SCENARIOS that this person may see; those that cannot be read are left out."""

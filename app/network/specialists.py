@@ -86,8 +86,8 @@ class DataTools:
         """Query vertices and edges. If the result says error, read it, correct the query, and try again."""
 
         async def rows() -> object:
-            found = await self._store.graph(query, self._limits)
-            return {"rows": found.rows, "truncated": found.truncated}
+            answer = await self._store.graph(query, self._limits)
+            return {"rows": answer.rows, "truncated": answer.truncated}
 
         return await _answered(query, rows)
 
@@ -102,11 +102,11 @@ class DataTools:
         """Get the elements around some elements, and the edges between them."""
 
         async def around() -> object:
-            found = await self._store.topology(
+            part = await self._store.topology(
                 TopologyQuery(around=tuple(ids), depth=depth, direction=direction, limit=200)
             )
-            edges = [f"{each['source']} {each['type']} {each['target']}" for each in found.edges]
-            return {"elements": [f"{each['id']} ({each['type']})" for each in found.nodes], "edges": edges}
+            edges = [f"{each['source']} {each['type']} {each['target']}" for each in part.edges]
+            return {"elements": [f"{each['id']} ({each['type']})" for each in part.nodes], "edges": edges}
 
         return await _answered(f"neighbourhood of {', '.join(ids)}, depth {depth}, {direction}", around)
 
@@ -114,8 +114,8 @@ class DataTools:
         """Query alerts or measurements. If the result says error, read it, correct the query, and try again."""
 
         async def rows() -> object:
-            found = await self._store.telemetry(query, self._limits)
-            return {"rows": found.rows, "truncated": found.truncated}
+            answer = await self._store.telemetry(query, self._limits)
+            return {"rows": answer.rows, "truncated": answer.truncated}
 
         return await _answered(query, rows)
 
@@ -133,21 +133,21 @@ class DataTools:
                 ((name, each) for name, each in self._scenario.telemetry.items() if metric in each.metrics), ("", None)
             )
             if declared is None:
-                known = sorted({each for one in self._scenario.telemetry.values() for each in one.metrics})
-                raise QueryRefusedError(f"there is no metric {metric!r}; there are: {', '.join(known) or 'none'}")
+                metrics = sorted({each for one in self._scenario.telemetry.values() for each in one.metrics})
+                raise QueryRefusedError(f"there is no metric {metric!r}; there are: {', '.join(metrics) or 'none'}")
             began, ended = _time("since", since), _time("until", until)
             query = metrics_query(name, declared, [entity], began - _PAST_DAYS * 86400, ended)
             series = (await read_metrics(self._store, declared, query)).get(entity)
-            found = series and worst_metric(
+            anomaly = series and worst_metric(
                 series[0], {metric: series[1][metric]}, dict(declared.metrics), began, ended
             )
-            if not found:
+            if not anomaly:
                 raise QueryRefusedError(f"{entity!r} has too few measurements of {metric} then or before to compare")
             return {
-                "now": found.value,
-                "usual": found.usual,
-                "out of its baseline": found.surprise >= 2,
-                "since": stamp(found.onset) if found.onset else None,
+                "now": anomaly.value,
+                "usual": anomaly.usual,
+                "out of its baseline": anomaly.surprise >= 2,
+                "since": stamp(anomaly.onset) if anomaly.onset else None,
             }
 
         return await _answered(f"baseline of {metric} of {entity}, {since} to {until}", compared)
@@ -160,12 +160,12 @@ async def _answered(query: str, work: Callable[[], Awaitable[object]]) -> str:
         return prompts.NO_MORE_CALLS
     consultation.left -= 1
     try:
-        found = json.dumps(await work(), ensure_ascii=False, default=str)
+        result = json.dumps(await work(), ensure_ascii=False, default=str)
     except KnowledgeBaseError as exc:
         return format_result(f"error: {exc}")
     consultation.queries.append(query)
-    cut = "" if len(found) <= _READ else f" (cut after {_READ:,} characters; ask for less)"
-    return format_result(found[:_READ] + cut)
+    cut = "" if len(result) <= _READ else f" (cut after {_READ:,} characters; ask for less)"
+    return format_result(result[:_READ] + cut)
 
 
 class TopicSearch(KnowledgeBaseSearch):
@@ -177,9 +177,9 @@ class TopicSearch(KnowledgeBaseSearch):
         if consultation.left <= 0:
             return prompts.NO_MORE_CALLS
         consultation.left -= 1
-        found = await super().search(query)
+        blocks = await super().search(query)
         consultation.queries.append(query)
-        return found
+        return blocks
 
 
 def _graph_tools(equipment: SpecialistTools) -> list[FunctionTool]:

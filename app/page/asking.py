@@ -56,8 +56,8 @@ def ask_next(asked: SentQuestion) -> None:
 
 def taken_next() -> SentQuestion | None:
     """What :func:`ask_next` left, once."""
-    asked: SentQuestion | None = st.session_state.pop(_NEXT, None)
-    return asked
+    left: SentQuestion | None = st.session_state.pop(_NEXT, None)
+    return left
 
 
 def again(turn: Turn) -> SentQuestion:

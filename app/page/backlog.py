@@ -15,9 +15,9 @@ _FRESH = timedelta(seconds=30)
 
 def show_switch() -> None:
     """Show the switch if the reader may see sections that are left for later."""
-    known = _mode(session.asker())
-    if known.has_backlog:
-        st.toggle("Include planned work", known.mode != "poc", key=_SWITCH)
+    mode = _mode(session.asker())
+    if mode.has_backlog:
+        st.toggle("Include planned work", mode.mode != "poc", key=_SWITCH)
 
 
 def wanted() -> KnowledgeMode | None:

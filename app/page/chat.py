@@ -321,8 +321,8 @@ def show() -> None:
         running = None
     stored = _without_running_turn(running, stored)
     wanted = scope.choose(conversation_id, stored[-1] if stored else None)
-    asked = asking.typed(is_disabled=running is not None and not was_done) or asking.taken_next()
-    is_over = not (running or asked)
+    sent = asking.typed(is_disabled=running is not None and not was_done) or asking.taken_next()
+    is_over = not (running or sent)
     for at, turn in enumerate(stored):
         show_turn(turn, at, has_buttons=is_over and at == len(stored) - 1)
     if conversation and conversation.not_compared:
@@ -330,19 +330,19 @@ def show() -> None:
     on_web = bool(stored and is_over and wants_web(stored[-1]))
     if stored and is_over:
         if on_web or scope.ask_everywhere(stored[-1], conversation_id):
-            asked = asking.again(stored[-1])
+            sent = asking.again(stored[-1])
             wanted = wanted if on_web else None
         else:
-            asked = _next_question(stored[-1])
+            sent = _next_question(stored[-1])
     greeting = st.empty()
-    if not (stored or running or asked) and (suggested := show_welcome(client, greeting)):
-        asked = SentQuestion(suggested)
+    if not (stored or running or sent) and (suggested := show_welcome(client, greeting)):
+        sent = SentQuestion(suggested)
     if clicked and clicked[0] == "source":
         source.open_source(stored, clicked[1])
     source.show_source(stored)
-    if asked:
+    if sent:
         options = AskOptions(web=on_web, mode=backlog.wanted(), scope=wanted)
-        running = _ask(client, conversation_id, asked, options)
+        running = _ask(client, conversation_id, sent, options)
         was_done = False
     if running and show_running(running, len(stored), was_done=was_done):
         _ask(client, conversation_id, SentQuestion(running.question, running.picture), running.options)

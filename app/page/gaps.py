@@ -21,8 +21,8 @@ def gaps_html(found: KnowledgeGapList) -> str:
 
 def contribution_link(question: str, article_id: str | None) -> str | None:
     """The address where a reader can write what is missing, if there is such a page."""
-    known = {places.QUESTION: question, places.ARTICLE: article_id or ""}
-    return places.link_to("contributions", {name: value for name, value in known.items() if value})
+    query = {places.QUESTION: question, places.ARTICLE: article_id or ""}
+    return places.link_to("contributions", {name: value for name, value in query.items() if value})
 
 
 def _look_now() -> None:
@@ -33,14 +33,14 @@ def show() -> None:
     """Show the gaps."""
     places.begin_wide_page()
     st.title("Gaps", anchor=False)
-    found, now = session.client().gaps(), st.session_state.get(_FOUND)
-    if now and now.made_at > (found.made_at or ""):
-        found = now
-    if found.is_reviewer:
+    listed, now = session.client().gaps(), st.session_state.get(_FOUND)
+    if now and now.made_at > (listed.made_at or ""):
+        listed = now
+    if listed.is_reviewer:
         st.button("Look now", icon=":material/refresh:", type="tertiary", key="look-now", on_click=_look_now)
-    if found.made_at is None:
+    if listed.made_at is None:
         st.html(panel("Nobody has looked for gaps yet", _NEVER, kind="note"))
-    elif not found.gaps:
-        st.html(panel("No gaps", f"Every question of the last {found.days} days was answered.", kind="note"))
+    elif not listed.gaps:
+        st.html(panel("No gaps", f"Every question of the last {listed.days} days was answered.", kind="note"))
     else:
-        st.html(gaps_html(found))
+        st.html(gaps_html(listed))

@@ -212,14 +212,14 @@ def _ask(step: timeline.TimelineStep) -> None:
     """Ask the telemetry for what a step asked it for, or for something else."""
     query = st.text_area("Query", step.query, key=f"query-{step.number}", height=160)
     st.button("Ask", type="primary", icon=":material/play_arrow:", key="ask-telemetry")
-    found = session.client().query_telemetry(query)
-    if found.error:
-        st.html(panel("This query was not answered", sentence(found.error)))
+    answer = session.client().query_telemetry(query)
+    if answer.error:
+        st.html(panel("This query was not answered", sentence(answer.error)))
         return
-    rows = counted(len(found.rows), "row")
-    more = ", and there are more" if found.truncated else ""
-    st.html(f'<p class="kb-how">{rows}{more} · {found.seconds:.2f} s</p>')
-    st.dataframe(pd.DataFrame(found.rows, columns=[each.name for each in found.columns]), hide_index=True)
+    rows = counted(len(answer.rows), "row")
+    more = ", and there are more" if answer.truncated else ""
+    st.html(f'<p class="kb-how">{rows}{more} · {answer.seconds:.2f} s</p>')
+    st.dataframe(pd.DataFrame(answer.rows, columns=[each.name for each in answer.columns]), hide_index=True)
 
 
 def _show_source(stored: Investigation) -> None:
@@ -324,12 +324,12 @@ def _problem(stored: Investigation) -> tuple[str, str] | None:
 
 def _elements(scenario: ScenarioInfo, stored: Investigation) -> set[str]:
     """The elements that can be chosen on the map from the report."""
-    found = stored.findings
+    findings = stored.findings
     named: set[str] = set()
-    if found:
-        named |= {cause.id for cause in found.causes}
-        named |= {*found.alerting, *found.down, *found.weakened, *found.perhaps}
-        named |= {*(each for path in found.paths for each in path)}
+    if findings:
+        named |= {cause.id for cause in findings.causes}
+        named |= {*findings.alerting, *findings.down, *findings.weakened, *findings.perhaps}
+        named |= {*(each for path in findings.paths for each in path)}
     if scenario.vertices <= topology.MOST:
         with suppress(ClientError):  # the map says it
             named |= {node.id for node in topology.read(scenario, None).topology.nodes}

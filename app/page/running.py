@@ -62,8 +62,8 @@ class Running:
 
     async def _answer(self, client: Client, conversation: str) -> None:
         try:
-            asked = client.ask(self.question, self.options, conversation=conversation, picture=self.picture)
-            async with asked as stream:
+            asking = client.ask(self.question, self.options, conversation=conversation, picture=self.picture)
+            async with asking as stream:
                 self._stream = stream
                 async for part in stream:
                     if isinstance(part, str):

@@ -22,23 +22,23 @@ _FRESH = timedelta(seconds=30)
 
 def choose(conversation_id: str | None, last: Turn | None) -> Scope | None:
     """Show the choice, if there is one; the scope of the next question."""
-    known = {f"{each.kind}:{each.name}": each for each in _collections(session.asker())}
-    if not known:
+    collections = {f"{each.kind}:{each.name}": each for each in _collections(session.asker())}
+    if not collections:
         return None
     key = _key(conversation_id)
     current = st.query_params.get(places.SCOPE) or _token(last)
     chosen = st.bottom.selectbox(
         "Search in",
-        [_EVERYTHING, *known],
-        index=[_EVERYTHING, *known].index(current) if current in known else 0,
-        format_func=lambda token: _in_words(known, token),
+        [_EVERYTHING, *collections],
+        index=[_EVERYTHING, *collections].index(current) if current in collections else 0,
+        format_func=lambda token: _in_words(collections, token),
         key=key,
         label_visibility="collapsed",
         width=320,
     )
     if chosen != st.query_params.get(places.SCOPE, _token(last)):
         _remember(chosen)
-    return known[chosen].scope if chosen else None
+    return collections[chosen].scope if chosen else None
 
 
 def ask_everywhere(turn: Turn, conversation_id: str | None) -> bool:

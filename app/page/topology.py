@@ -127,5 +127,5 @@ def _of_interest(findings: Findings) -> tuple[str, ...]:
 @st.cache_resource(ttl=_FRESH, max_entries=50, show_spinner=False)
 def _topology(who: session.Who, wanted: str) -> tuple[TopologyResponse, str]:
     # ``who`` is not read here, but each reader needs a cache entry of their own.
-    found = session.client().topology(TopologyRequest.model_validate_json(wanted))
-    return found, hashlib.sha256(found.model_dump_json().encode()).hexdigest()[:16]
+    response = session.client().topology(TopologyRequest.model_validate_json(wanted))
+    return response, hashlib.sha256(response.model_dump_json().encode()).hexdigest()[:16]

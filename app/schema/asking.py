@@ -59,8 +59,8 @@ def picture_path(response_id: str) -> str:
 
 def picture_at(path: str) -> str | None:
     """The id of the response whose picture is at an address; ``None`` if it is another address."""
-    found = _PICTURE.fullmatch(path)
-    return found[1] if found else None
+    match = _PICTURE.fullmatch(path)
+    return match[1] if match else None
 
 
 class AskedPicture(Wire):

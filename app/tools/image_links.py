@@ -39,8 +39,8 @@ class ImageLinks:
 
     def _of(self, hits: Iterable[SearchHit], who: Principal) -> Mapping[str, str]:
         """Links by the path below the serving folder."""
-        found = dict.fromkeys(path for hit in hits for path in hit.chunk.image_urls if not is_elsewhere(path))
-        return {path: self._links.link(path) for path in visible_image_paths(self._layout, found, who)}
+        paths = dict.fromkeys(path for hit in hits for path in hit.chunk.image_urls if not is_elsewhere(path))
+        return {path: self._links.link(path) for path in visible_image_paths(self._layout, paths, who)}
 
 
 def open_image_links(settings: AppSettings, layout: Layout) -> ImageLinks | None:

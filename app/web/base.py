@@ -63,8 +63,8 @@ class WebSearch(ABC):
 
     async def check(self) -> str:
         """Try a search, and say in a few words what was found. Raises like a search."""
-        found = await self.search("search", 1)
-        return f"{self.name}; a search found {counted(len(found), 'page')}"
+        pages = await self.search("search", 1)
+        return f"{self.name}; a search found {counted(len(pages), 'page')}"
 
     async def close(self) -> None:  # noqa: B027  (most have nothing to close)
         """Close connections."""

@@ -23,10 +23,10 @@ def excerpt(markdown: str, query: str, most: int) -> str:
     sections = [list(_blocks(section)) for section in _sections(markdown)]
     pieces = [(at, block) for at, section in enumerate(sections) for block in section]
     weights = Weights(words(block) for _, block in pieces)
-    asked = set(words(query))
+    query_words = set(words(query))
 
     def shared(text: str) -> float:
-        return weights.sum(asked & set(words(text)))
+        return weights.sum(query_words & set(words(text)))
 
     of_sections = [shared("\n".join(section)) for section in sections]
     order = sorted(range(len(pieces)), key=lambda at: (-of_sections[pieces[at][0]], pieces[at][0], at))

@@ -85,11 +85,11 @@ class LocalPages(WebSearch):
             return []
         weights = Weights(page.counts for page in pages)
         mean = sum(page.length for page in pages) / len(pages) or 1.0
-        asked = dict.fromkeys(words(query))
+        query_words = dict.fromkeys(words(query))
 
         def score(page: _Saved) -> float:
             long = _K1 * (1 - _B + _B * page.length / mean)
-            found = ((weights.of(word), page.counts[word]) for word in asked if page.counts[word])
+            found = ((weights.of(word), page.counts[word]) for word in query_words if page.counts[word])
             return math.fsum(weight * count * (_K1 + 1) / (count + long) for weight, count in found)
 
         scored = sorted(((score(page), page) for page in pages), key=lambda each: (-each[0], each[1].url))

@@ -73,8 +73,8 @@ class OnlineSearch(WebSearch):
         results = answer.get("results")
         if not isinstance(results, list):
             raise WebError(f"{self.name} answered without a list of results", "malformed")
-        found = dict.fromkeys(filter(None, map(self._result, results)))
-        return list(found)[:wanted]
+        pages = dict.fromkeys(filter(None, map(self._result, results)))
+        return list(pages)[:wanted]
 
     async def fetch(self, url: str) -> WebPage:
         if self._fetcher is None:

@@ -78,13 +78,13 @@ class ExtractiveAnswerer(Answerer):
             return
         citations = book.add(hits)
         is_sure = evidence == "answers"
-        found = None if evidence == "nothing" else await self._quotable(query, citations, book, is_sure=is_sure)
-        if found is None or guidance.language_note:
+        quoted = None if evidence == "nothing" else await self._quotable(query, citations, book, is_sure=is_sure)
+        if quoted is None or guidance.language_note:
             yield TextPart(refusal(guidance, say), is_quoted=True)
             yield self._refused(question, guidance)
             return
         closest = "" if is_sure else say("closest")
-        for text in quoted_answer(found, say, say(self._remark), closest):
+        for text in quoted_answer(quoted, say, say(self._remark), closest):
             yield text
         yield Finished(is_closest=bool(closest))
 

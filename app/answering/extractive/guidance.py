@@ -65,8 +65,8 @@ async def guide(
         KnowledgeBaseError: the index cannot be searched.
     """
     if evidence in ("closest", "unlikely"):
-        known = await asyncio.to_thread(_known_words, question.who, map(text_of, hits), articles)
-        if not unknown_words(question.text, known):
+        known_words = await asyncio.to_thread(_known_words, question.who, map(text_of, hits), articles)
+        if not unknown_words(question.text, known_words):
             return Guidance()
     around = await retrieval.search(question.text, question.who, top=_AROUND)
     if note := await asyncio.to_thread(language_note, question.text, [hit.chunk.content for hit in around]):
@@ -85,13 +85,13 @@ async def _respelt(
 
     Also return the articles that its corrected words are from.
     """
-    known = await asyncio.to_thread(_known_words, question.who, map(text_of, around), articles)
-    unknown = unknown_words(question.text, known)
+    known_words = await asyncio.to_thread(_known_words, question.who, map(text_of, around), articles)
+    unknown = unknown_words(question.text, known_words)
     if not 0 < len(unknown) <= _CORRECTED:
         return None, ()
     anywhere = await asyncio.gather(*(retrieval.search(word, question.who, top=1, mode="keyword") for word in unknown))
     misspelt = [word for word, hits in zip(unknown, anywhere, strict=True) if not hits]
-    corrections = {word: near for word in misspelt if (near := nearest(word, known))}
+    corrections = {word: near for word in misspelt if (near := nearest(word, known_words))}
     if not corrections:
         return None, ()
     respelt = corrected(question.text, corrections)

@@ -35,12 +35,12 @@ async def answer_from_web(
 def _quoted(
     query: str, citations: Sequence[Citation], evidence: Evidence, nearness: Nearness, say: Messages, name: str
 ) -> Iterator[TextPart]:
-    found = quotable(query, citations, citations[:1], nearness, is_sure=evidence == "answers")
-    if found is None:
+    quoted = quotable(query, citations, citations[:1], nearness, is_sure=evidence == "answers")
+    if quoted is None:
         yield from _not_found(query, citations, evidence, nearness, say, name)
         return
     closest = "" if evidence == "answers" else say("no_page_answers")
-    yield from quoted_answer(found, say, say("quoted_from_web"), closest)
+    yield from quoted_answer(quoted, say, say("quoted_from_web"), closest)
 
 
 def _not_found(

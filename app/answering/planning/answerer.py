@@ -164,8 +164,8 @@ class PlannedAnswerer(Answerer):
         if not references or not (is_reply or _is_said(command, references, meant, rows, is_chosen=bool(ids))):
             return None
         if meant.unclear and not ids:
-            asked = clarification_of(question.text, command.kind, meant.unclear, meant.candidates, plans.say)
-            return _asked_back(asked)
+            asked_back = clarification_of(question.text, command.kind, meant.unclear, meant.candidates, plans.say)
+            return _asked_back(asked_back)
         meant = replace(meant.with_guesses(), gone=len(ids) - len(chosen) if ids else 0)
         plans.book.lean_on(row.article_id for row in (*meant.rows, *(meant.candidates if meant.guessed else ())))
         return plans.about(command, meant)
@@ -180,17 +180,17 @@ class PlannedAnswerer(Answerer):
         page = await self._retrieval.documents(who, SearchFilter(), descending=True, limit=MOST_ROWS)
         if page.total <= len(page.documents):
             return page.documents
-        found = {row.article_id: row for row in page.documents}
+        rows = {row.article_id: row for row in page.documents}
         for name in names:
             titles = SearchFilter(block_type=("document",))
             hits = await self._retrieval.search(name, who, top=_MENTIONS, filters=titles)
-            found |= {hit.chunk.article_id: hit.chunk for hit in hits}
+            rows |= {hit.chunk.article_id: hit.chunk for hit in hits}
         files = tuple(filter(None, map(file_in, names)))
         for exact in (SearchFilter(filename=files) if files else None, SearchFilter(article_ids=ids) if ids else None):
             if exact:
                 page = await self._retrieval.documents(who, exact, limit=len(files) + len(ids) + MOST_OPTIONS)
-                found |= {row.article_id: row for row in page.documents}
-        return tuple(found.values())
+                rows |= {row.article_id: row for row in page.documents}
+        return tuple(rows.values())
 
 
 def _is_said(

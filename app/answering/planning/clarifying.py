@@ -127,8 +127,8 @@ def _chosen(part: str, options: Sequence[DocumentOption]) -> int | None:
 
 def _named_wholly(said: str, options: Sequence[DocumentOption]) -> int | None:
     names = {each.number: (each.title, each.filename, each.article_id) for each in options}
-    found = [number for number, several in names.items() if _plain(said) in map(_plain, several)]
-    return found[0] if len(found) == 1 else None
+    numbers = [number for number, several in names.items() if _plain(said) in map(_plain, several)]
+    return numbers[0] if len(numbers) == 1 else None
 
 
 def _named_in_part(said: str, options: Sequence[DocumentOption]) -> int | None:
@@ -138,12 +138,12 @@ def _named_in_part(said: str, options: Sequence[DocumentOption]) -> int | None:
     words = [word for word in words if not nouns.find([word])] or words
     if not words:
         return None
-    found = [each.number for each in options if set(words) <= set(_plain(_facts(each)).split())]
-    if len(found) != 1:
+    numbers = [each.number for each in options if set(words) <= set(_plain(_facts(each)).split())]
+    if len(numbers) != 1:
         spoken = " ".join(words)
-        found = [each.number for each in options if spoken in _plain(f"{each.title} {each.filename}")]
-        found = found if len(spoken) >= _LEAST_LETTERS else []
-    return found[0] if len(found) == 1 else None
+        numbers = [each.number for each in options if spoken in _plain(f"{each.title} {each.filename}")]
+        numbers = numbers if len(spoken) >= _LEAST_LETTERS else []
+    return numbers[0] if len(numbers) == 1 else None
 
 
 def _facts(option: DocumentOption) -> str:

@@ -115,8 +115,8 @@ def commands_in(question: str) -> Iterator[Command]:
     fields = tuple(name for name, wording in _FACTS.items() if _cue(wording).search(_outside_names(text)))
     if fields and (words := _beside("|".join(_FACTS[name] for name in fields), text)):
         dated = "changed" if _CHANGED.search(text) else "created" if _CREATED.search(text) else "upload_date"
-        asked = tuple(dated if name == "upload_date" else name for name in fields)
-        yield Command("METADATA_SEARCH", (words,), fields=asked)
+        facts = tuple(dated if name == "upload_date" else name for name in fields)
+        yield Command("METADATA_SEARCH", (words,), fields=facts)
     if words := _beside(_SUMMARY, text):
         yield Command("DOCUMENT_SUMMARY", (words,))
 
@@ -153,9 +153,9 @@ def is_short(question: str) -> bool:
 
 def _comparisons(text: str) -> Iterator[Command]:
     """Yield the ways in which words may be two documents that are compared, or several that are named together."""
-    asked = _ABOUT.search(text)
-    for about in (asked["about"].strip(" ?.!"), "") if asked else ("",):
-        compared = text[: asked.start()] if asked and about else text
+    match = _ABOUT.search(text)
+    for about in (match["about"].strip(" ?.!"), "") if match else ("",):
+        compared = text[: match.start()] if match and about else text
         words = _beside(_COMPARISON, compared)
         parts = [part for part in _PARTED.split(words) if _trimmed(part)] if words else []
         for at in range(1, len(parts)):
@@ -177,7 +177,7 @@ def _beside(cue: str, text: str) -> str:
 
     Where only little words are, the documents are meant that the asker chose.
     """
-    names = [found[0] for found in TITLE.finditer(text)]
+    names = [match[0] for match in TITLE.finditer(text)]
     cut, count = _cue(cue).subn(" | ", TITLE.sub(" “” ", text))
     for name in names:
         cut = cut.replace("“”", name, 1)

@@ -221,8 +221,8 @@ class _Finder:
         if here or holding:
             return (here or holding)[0]
         near = [hit for hit in self._hits if sentence.page is None or sentence.page in hit.chunk.pages]
-        asked = set(words(sentence.text))
-        return max(near, key=lambda hit: len(asked & set(words(hit.chunk.content))), default=None)
+        sentence_words = set(words(sentence.text))
+        return max(near, key=lambda hit: len(sentence_words & set(words(hit.chunk.content))), default=None)
 
     def headed(self, heading: Quoted) -> SearchHit | None:
         """The first section under a heading; else the first one of its page."""

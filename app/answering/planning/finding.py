@@ -64,14 +64,14 @@ class Meant:
 
 def references_in(command: Command, nouns: Nouns) -> tuple[DocumentReference, ...]:
     """What the words of a command mean; nothing if one of them means any document, such as "a file"."""
-    found = [reference for side in command.sides if (reference := reference_of(side, nouns))]
-    if len(found) < len(command.sides):
+    references = [reference for side in command.sides if (reference := reference_of(side, nouns))]
+    if len(references) < len(command.sides):
         return ()
-    if len(found) > 1:
-        return sharing_noun(*found)
-    if command.kind == "COMPARISON" and not found[0].is_plural:
+    if len(references) > 1:
+        return sharing_noun(*references)
+    if command.kind == "COMPARISON" and not references[0].is_plural:
         return ()
-    return tuple(found)
+    return tuple(references)
 
 
 def spans_in(question: str, nouns: Nouns, rows: Sequence[Chunk]) -> tuple[str, ...]:
@@ -142,10 +142,10 @@ def find(reference: DocumentReference, rows: Sequence[Chunk], today: date) -> Me
 
 def named_by(text: str, kind: str, rows: Sequence[Chunk]) -> Chunk | None:
     """The only document of a kind whose name, type, department, author or day has all words of a text."""
-    asked = words(text)
+    wanted = words(text)
     of_kind = [row for row in rows if is_of_kind(row, kind)]
-    found = [row for row in of_kind if asked and all(word in _names(row) | _days(row) for word in asked)]
-    return found[0] if len(found) == 1 else None
+    fitting = [row for row in of_kind if wanted and all(word in _names(row) | _days(row) for word in wanted)]
+    return fitting[0] if len(fitting) == 1 else None
 
 
 def words_about(row: Chunk) -> frozenset[str]:
@@ -163,10 +163,10 @@ def _by_description(reference: DocumentReference, rows: Sequence[Chunk], today: 
         described = f"{described[: period.start]} {described[period.end :]}"
         rows = [row for row in rows if period.first <= _entry(row).upload_date[:10] <= (period.last or "9999")]
     rows = [row for row in rows if is_of_kind(row, reference.kind)]
-    asked = tuple(dict.fromkeys(words(described)))
-    if not asked and not (reference.has_noun and reference.is_definite):
+    wanted = tuple(dict.fromkeys(words(described)))
+    if not wanted and not (reference.has_noun and reference.is_definite):
         return MeantDocuments()
-    fitting = _fitting(asked, rows, has_noun=reference.has_noun)
+    fitting = _fitting(wanted, rows, has_noun=reference.has_noun)
     if not fitting:
         return MeantDocuments()
     if reference.order:
@@ -200,10 +200,10 @@ def _fitting(asked: Sequence[str], rows: Sequence[Chunk], *, has_noun: bool) -> 
 
 def _respelt(word: str, named: Iterable[frozenset[str]]) -> str:
     """Return the word of a name that is nearly spelt so, if no name has the word itself."""
-    known = set().union(*named)
-    if word in known or len(word) < _LEAST_LETTERS or any(character.isdigit() for character in word):
+    name_words = set().union(*named)
+    if word in name_words or len(word) < _LEAST_LETTERS or any(character.isdigit() for character in word):
         return word
-    return next(iter(get_close_matches(word, known, 1, _ALIKE)), word)
+    return next(iter(get_close_matches(word, name_words, 1, _ALIKE)), word)
 
 
 def _decided(rows: Sequence[Chunk]) -> MeantDocuments:

@@ -82,8 +82,8 @@ class Nouns:
         types = {each for each in document_types if _stems(each)}
         heads = {each.split()[-1] for each in types}
         kinds = {kind_named(each) for each in (*types, *heads)}
-        known = [*_ANY, "pdf", *(name for names in _SAME if names[0] in kinds for name in names), *heads, *types]
-        self._bases = {_stems(name): ("" if name in _ANY else kind_named(name), name) for name in known}
+        nouns = [*_ANY, "pdf", *(name for names in _SAME if names[0] in kinds for name in names), *heads, *types]
+        self._bases = {_stems(name): ("" if name in _ANY else kind_named(name), name) for name in nouns}
         self._longest = max(map(len, self._bases))
 
     def find(self, words: Sequence[str]) -> Noun | None:

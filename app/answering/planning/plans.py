@@ -179,7 +179,7 @@ class Plans:
         for event in _begun(command.kind, holds=len(rows) > 1):
             yield event
         pieces = [TextPart(f"{note}\n\n", is_quoted=True) for note in self._notes(meant)]
-        found = 0
+        count = 0
         for row in rows:
             said = list[TextPart]()
             if command.about:
@@ -197,17 +197,17 @@ class Plans:
                 [document] = await self._documents([row])
                 said = _separated(await asyncio.to_thread(summary_of, document, self.book, self.say))
             if said:
-                found += 1
+                count += 1
                 said[-1] = replace(said[-1], delta=said[-1].delta.rstrip())
             heading = f"**{plain(row.title)}** ({plain(entry_of(row).filename)})\n\n"
             nothing = TextPart(self.say("says_nothing", name=f"*{plain(row.title)}*"), is_quoted=True)
             pieces += [TextPart(heading, is_quoted=True), *(said or [nothing]), TextPart("\n\n", is_quoted=True)]
-        yield _ends(2, holds=found > 0)
+        yield _ends(2, holds=count > 0)
         yield _begins(3)
-        yield _ends(3, holds=found > 0)
+        yield _ends(3, holds=count > 0)
         for piece in (*pieces, *_separated(self._remark())):
             yield piece
-        yield Finished(refused=not found)
+        yield Finished(refused=not count)
 
     async def _within(self, command: Command, meant: Meant) -> Events:
         for event in _begun(command.kind, holds=len(meant.rows) == 1):

@@ -285,9 +285,9 @@ def _pages(left: _Left) -> tuple[int, int]:
 
 
 def _language(left: _Left) -> str:
-    for found in re.finditer(r"\w+", left.text):
-        if code := language_named(found[0]):
-            left.understood("language", *found.span())
+    for match in re.finditer(r"\w+", left.text):
+        if code := language_named(match[0]):
+            left.understood("language", *match.span())
             return code
     return ""
 
@@ -302,10 +302,10 @@ def _subject(left: _Left, noun: Noun, rows: Sequence[Chunk]) -> dict[str, str] |
     if about:
         left.understood(None, about.start(), about.start("subject"))
     before, _, after = left.text.partition(";")
-    known = {word for row in rows for word in words(f"{row.title} {row.filename}")}
+    title_words = {word for row in rows for word in words(f"{row.title} {row.filename}")}
     beside = _unsaid([noun.prefix, *re.findall(r"[\w-]+", before)])
     if _unsaid(re.findall(r"[\w-]+", after)) or not all(
-        set(words(word)) & known and (noun.kind or not word.islower()) for word in beside
+        set(words(word)) & title_words and (noun.kind or not word.islower()) for word in beside
     ):
         return None
     return {stem: word for word in (*beside, *_unsaid(spoken)) for stem in words(word)}
@@ -327,25 +327,25 @@ def values_of(name: str, rows: Iterable[Chunk]) -> tuple[str, ...]:
 
 def _department(left: _Left, rows: Sequence[Chunk]) -> str:
     """Return the department that is meant, and cut out the words that say so."""
-    known = sorted(values_of("department", rows), key=len, reverse=True)
-    if found := _DEPARTMENT.search(left.text):
-        asked = found["name"] or found["after"] or found["german"]
-        left.understood("department", *found.span())
-        return next((name for name in known if asked.casefold() in _called(name)), asked)
+    departments = sorted(values_of("department", rows), key=len, reverse=True)
+    if match := _DEPARTMENT.search(left.text):
+        asked = match["name"] or match["after"] or match["german"]
+        left.understood("department", *match.span())
+        return next((name for name in departments if asked.casefold() in _called(name)), asked)
     outside = left.text[: about.start("subject")] if (about := _about(left)) else left.text
-    for name in known:
+    for name in departments:
         called = "|".join(map(re.escape, _called(name)))
-        found = re.search(rf"(?<![\w-])(?:{called})(?:['’]s)?(?![\w-])", outside, re.IGNORECASE)
-        if found and found[0] not in AROUND:  # "it" is no department, IT is
-            left.understood("department", *found.span())
+        match = re.search(rf"(?<![\w-])(?:{called})(?:['’]s)?(?![\w-])", outside, re.IGNORECASE)
+        if match and match[0] not in AROUND:  # "it" is no department, IT is
+            left.understood("department", *match.span())
             return name
     return ""
 
 
 def _about(left: _Left) -> re.Match[str] | None:
     """Return what a subject is said by, unless a department may be: "documents for Finance"."""
-    found = _SUBJECT.search(left.text)
-    return None if found and found[0].lower().startswith(("for", "für", "zu")) else found
+    match = _SUBJECT.search(left.text)
+    return None if match and match[0].lower().startswith(("for", "für", "zu")) else match
 
 
 def _called(department: str) -> Sequence[str]:
@@ -356,14 +356,14 @@ def _called(department: str) -> Sequence[str]:
 
 def _author(left: _Left, rows: Sequence[Chunk]) -> str:
     """Return the author that is meant, and cut out the name; last names do if only one author bears them."""
-    known = values_of("author", rows)
-    for name in sorted(known, key=len, reverse=True):
+    authors = values_of("author", rows)
+    for name in sorted(authors, key=len, reverse=True):
         if found := re.search(rf"(?<!\w){re.escape(name)}(?!\w)", left.text, re.IGNORECASE):
             left.understood("author", *found.span())
             return name
     if found := _AUTHOR.search(left.text):
         asked = found["name"] or found["did"]
-        bearing = [name for name in known if folded(asked) in folded(name).split()]
+        bearing = [name for name in authors if folded(asked) in folded(name).split()]
         if len(bearing) == 1 or found["wrote"] or " " in asked:
             left.understood("author", *found.span("name" if found["name"] else "did"))
             return bearing[0] if len(bearing) == 1 else asked

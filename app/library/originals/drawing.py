@@ -151,10 +151,10 @@ def _marks_on_scan(
     page = SearchablePage(" ".join(text for text, _ in words))
     marks = []
     for quote in quotes:
-        found = [line for span in page.find(quote) for line in _lines(filter(None, boxes[slice(*span)]))]
+        parts = [line for span in page.find(quote) for line in _lines(filter(None, boxes[slice(*span)]))]
         corners = (
             (*to_page(round(left * scale), round(-top * scale)), *to_page(round(right * scale), round(-bottom * scale)))
-            for left, bottom, right, top in found
+            for left, bottom, right, top in parts
         )
         marks.append(tuple((min(x1, x2), min(y1, y2), max(x1, x2), max(y1, y2)) for x1, y1, x2, y2 in corners))
     return marks

@@ -64,13 +64,13 @@ class SearchablePage:
             return ()
         before = letters_of(_plain(quote.before))[-_CONTEXT:]
         after = letters_of(_plain(quote.after))[:_CONTEXT]
-        found = max(
+        place = max(
             self._occurrences(whole),
             key=lambda at: (self._agreement(at, at + len(whole), before, after), -at),
             default=None,
         )
-        if found is not None:
-            return (self._span(found, found + len(whole)),)
+        if place is not None:
+            return (self._span(place, place + len(whole)),)
         runs = self._runs(words, None)
         if sum(end - start for start, end in runs) < _ENOUGH * len(whole):
             return ()

@@ -20,17 +20,17 @@ def quotes_on(chunk: Chunk, page: int, wanted: Collection[str]) -> tuple[Quote, 
     """
     passage = with_image_urls(chunk.content, chunk.article_id)
     spans = list(_spans_of(chunk, page, len(passage)))
-    found: dict[str, Quote] = {}
+    quotes: dict[str, Quote] = {}
     for unit in units_of(passage) if wanted else ():
         name = quote_id(unit.text)
-        if name in wanted and name not in found:
+        if name in wanted and name not in quotes:
             for first, last in spans:
                 start, end = max(unit.start, first), min(unit.end, last)
                 if passage[start:end].strip():
-                    found[name] = Quote(
+                    quotes[name] = Quote(
                         passage[start:end], passage[max(0, start - _CONTEXT) : start], passage[end : end + _CONTEXT]
                     )
-    return tuple(found.values())
+    return tuple(quotes.values())
 
 
 def _spans_of(chunk: Chunk, page: int, length: int) -> Iterator[tuple[int, int]]:
