@@ -71,9 +71,9 @@ def telling_words(text: str) -> list[range]:
     A text whose language is not told counts as English.
     """
     stopped = stop_words(language_of(text) or ENGLISH)
-    found = list(_WORD.finditer(text))
-    telling = [each for each in found if each.group().lower().replace("’", "'") not in stopped]
-    return [range(*each.span()) for each in telling or found]
+    matches = list(_WORD.finditer(text))
+    telling = [each for each in matches if each.group().lower().replace("’", "'") not in stopped]
+    return [range(*each.span()) for each in telling or matches]
 
 
 @cache

@@ -20,18 +20,18 @@ def backlog(
     workspace = open_workspace(load_settings())
     if article:
         check_not_mistyped(workspace.layout, article)
-    found = list(read_backlog(workspace, article))
+    sections = list(read_backlog(workspace, article))
     if as_json:
-        print_json(found)
+        print_json(sections)
         return
-    for each in found:
+    for each in sections:
         out.print(f"[bold]{escape(each.title)}[/]  [dim]{escape(each.article_id)}[/]", soft_wrap=True)
         for section in each.sections:
             out.print(f"  [dim]{escape(' › '.join(section.heading_path))}[/]", soft_wrap=True)
             for item in section.items:
                 out.print(f"  - {escape(item)}", soft_wrap=True)
-    items = sum(len(each.items) for each in found)
-    if found:
-        err.print(f"{items} item{'s' * (items != 1)} in {len(found)} article{'s' * (len(found) != 1)}")
+    items = sum(len(each.items) for each in sections)
+    if sections:
+        err.print(f"{items} item{'s' * (items != 1)} in {len(sections)} article{'s' * (len(sections) != 1)}")
     else:
         err.print(f"nothing is left for later in {article or 'the published articles'}")

@@ -119,18 +119,18 @@ def list_all(
     read = review.read_all()
     for damage in read.damages:
         err.print(f"[red]{escape(damage)}[/]", soft_wrap=True)
-    found = read.of(next((each for each in STATES if each == state), None))
+    listed = read.of(next((each for each in STATES if each == state), None))
     if as_json:
-        print_json([_json(one) for one in found])
+        print_json([_json(one) for one in listed])
         return
     table = new_table("id", "state", "type", "service", "description", "by", "on")
-    for one in found:
+    for one in listed:
         by = one.contributed_by or one.source
         facts = (one.id, one.state, one.type, one.service, one.description, by, when(one.contributed_at))
         table.add_row(*map(escape, facts))
-    if found:
+    if listed:
         out.print(table)
-    err.print(_counts(found) if found else "no contributions")
+    err.print(_counts(listed) if listed else "no contributions")
 
 
 def _counts(found: Iterable[Contribution]) -> str:

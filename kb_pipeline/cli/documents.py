@@ -91,6 +91,6 @@ def _entry(row: Chunk) -> DocumentEntry:
 def _sorted_by(name: str) -> DocumentSort:
     sort = _SORTS.get(name, name)
     if sort not in get_args(DocumentSort):
-        known: Iterable[str] = dict.fromkeys([*_SORTS, "title", "department", "author"])
-        raise SettingsError(f"--sort is {name[:40]!r}; it must be one of: {', '.join(known)}")
+        names: Iterable[str] = dict.fromkeys([*_SORTS, "title", "department", "author"])
+        raise SettingsError(f"--sort is {name[:40]!r}; it must be one of: {', '.join(names)}")
     return cast("DocumentSort", sort)

@@ -160,11 +160,11 @@ def preview_(names: Names = None, as_json: AsJson = False) -> None:
     """List the sources and say what a run would do; nothing is changed."""
     settings = load_settings()
     chosen = _chosen(settings, names)
-    found = [preview(open_source(name, options, settings), settings) for name, options in chosen.items()]
+    previews = [preview(open_source(name, options, settings), settings) for name, options in chosen.items()]
     if as_json:
-        print_json([asdict(taken) for taken in found])
+        print_json([asdict(taken) for taken in previews])
         return
-    for taken in found:
+    for taken in previews:
         _print(taken)
 
 

@@ -21,6 +21,6 @@ def check_not_mistyped(layout: Layout, article_id: str) -> None:
     Raises:
         SettingsError: the message names the article that was probably meant.
     """
-    known = known_articles(layout)
-    if article_id not in known and (hint := did_you_mean([article_id], known)):
+    article_ids = known_articles(layout)
+    if article_id not in article_ids and (hint := did_you_mean([article_id], article_ids)):
         raise SettingsError(f"there is no article {article_id!r}{hint}")

@@ -63,13 +63,13 @@ def preview(
         hint = did_you_mean(unknown, staged)
         raise SettingsError(f"no article in {workspace.settings.staging}: {', '.join(unknown)}{hint}")
     with err.status("building the sample"):
-        found = make_preview(workspace, wanted, article or (), sample)
+        made = make_preview(workspace, wanted, article or (), sample)
     if output:
-        _write(found, output)
+        _write(made, output)
     if as_json:
-        print_json(found.as_dict())
+        print_json(made.as_dict())
     else:
-        _print(found, whole=diff)
+        _print(made, whole=diff)
 
 
 def _parsed(changes: list[str]) -> dict[str, str]:

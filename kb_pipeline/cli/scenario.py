@@ -55,16 +55,16 @@ def check(name: Name = "", as_json: AsJson = False) -> None:
 
     folder = configured_scenario(load_settings(), name)
     tables = read_tables(folder)
-    found = check_network(folder.scenario, tables.vertices, tables.edges)
-    found.append(check_incidents(folder, tables.vertices))
-    found += check_telemetry(folder.scenario, tables.vertices, tables.telemetry)
+    checks = check_network(folder.scenario, tables.vertices, tables.edges)
+    checks.append(check_incidents(folder, tables.vertices))
+    checks += check_telemetry(folder.scenario, tables.vertices, tables.telemetry)
     counts = {"vertices": len(tables.vertices), "edges": len(tables.edges)}
     counts |= {container: len(table) for container, table in tables.telemetry.items()}
     if as_json:
-        print_json(_checked(counts, found))
+        print_json(_checked(counts, checks))
     else:
-        _print_checks(counts, found)
-    if any(each.blocking and not each.passed for each in found):
+        _print_checks(counts, checks)
+    if any(each.blocking and not each.passed for each in checks):
         raise typer.Exit(1)
 
 
@@ -89,9 +89,9 @@ def load(
     folder = configured_scenario(settings, name)
     with closing(open_loader(settings, folder)) as loader:
         stages = load_stages(folder, settings.home_path, loader)
-    found = [each for stage in stages for each in stage.checks]
+    checks = [each for stage in stages for each in stage.checks]
     if not as_json:
-        _print_checks(stages[-1].counts, found)
+        _print_checks(stages[-1].counts, checks)
         err.print("loaded" if stages[-1].made else "nothing changed")
     written = write_articles(folder, settings.home_path)
     removed = remove_gone(settings, written.removed)
@@ -100,7 +100,7 @@ def load(
         articles = {"articles": written.article_ids, "changed": written.changed, "removed": removed}
         failed = {result.article_id: str(result.error) for result in tally.failures} if tally else {}
         published = tally.published if tally else 0
-        print_json(_checked(stages[-1].counts, found) | articles | {"published": published, "failed": failed})
+        print_json(_checked(stages[-1].counts, checks) | articles | {"published": published, "failed": failed})
     elif written.article_ids:
         waiting = "" if ingest else "; kb ingest publishes them"
         err.print(
@@ -150,16 +150,16 @@ def investigate(
     text = sys.stdin.read(_MOST + 1) if alert == "-" else alert
     if not text.strip() or len(text) > _MOST:
         raise ScenarioError(f"an alert has between 1 and {_MOST:,} characters")
-    found = open_application(load_settings()).investigate(text, name, None if as_json or brief else err)
+    report = open_application(load_settings()).investigate(text, name, None if as_json or brief else err)
     if as_json:
-        print_json(found)
+        print_json(report)
         return
-    summary = found.report.partition("\n## ")[0].removeprefix("# Situation report").strip()
-    out.print(Markdown(summary if brief else found.report, hyperlinks=False))
+    summary = report.report.partition("\n## ")[0].removeprefix("# Situation report").strip()
+    out.print(Markdown(summary if brief else report.report, hyperlinks=False))
     if brief:
         return
     out.print()
-    for each in found.citations:
+    for each in report.citations:
         path = " › ".join(each["heading_path"]) or each["title"]
         out.print(f"[bold]\\[Ref #{each['number']}][/] {escape(path)}", soft_wrap=True)
         out.print(f"  [dim]kb trace {escape(each['chunk_id'])}[/]", soft_wrap=True)

@@ -51,8 +51,8 @@ def search(
         check_not_mistyped(workspace.layout, article_id)
     limits = filters.model_copy(update={"deferred": deferred})
     hits = workspace.reader().search(words, top=top, mode=how, filters=limits)
-    found = dict.fromkeys(hit.chunk.article_id for hit in hits)
-    workspace.audit.add("search", os_user(), "terminal", articles=found, text=words)
+    article_ids = dict.fromkeys(hit.chunk.article_id for hit in hits)
+    workspace.audit.add("search", os_user(), "terminal", articles=article_ids, text=words)
     if as_json:
         print_json([_hit_json(hit) for hit in hits])
         return

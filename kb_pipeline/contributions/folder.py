@@ -53,15 +53,15 @@ class FolderQueue(ContributionQueue):
             raise StorageError(
                 f"cannot list {self.folder}, which is no folder; move it away, or set KB_CONTRIBUTIONS to another one"
             )
-        found: list[Contribution] = []
+        contributions: list[Contribution] = []
         damages: list[str] = []
         for contribution_id in sorted(name for name in names_in(UPath(self.folder)) if _ID.fullmatch(name)):
             try:
-                found.append(self._read(contribution_id))
+                contributions.append(self._read(contribution_id))
             except StorageError as exc:  # one must not hide the others
                 damages.append(str(exc))
-        found.sort(key=lambda one: (one.contributed_at, one.id), reverse=True)
-        return QueueListing(tuple(found), tuple(damages))
+        contributions.sort(key=lambda one: (one.contributed_at, one.id), reverse=True)
+        return QueueListing(tuple(contributions), tuple(damages))
 
     def get(self, contribution_id: str) -> Contribution:
         if not _ID.fullmatch(contribution_id) or not (self.folder / contribution_id).is_dir():

@@ -111,14 +111,14 @@ def _doubles(
     vectors: dict[str, npt.NDArray[np.float32]],
 ) -> tuple[Double, ...]:
     words = _words(text)
-    found = []
+    duplicates = []
     for one in earlier:
         is_same = words == _words(_text(one.description, one.content))
         similarity = 1.0 if is_same else 0.0 if own is None else min(1.0, float(own @ vectors[one.id]))
         if similarity >= SAME:
             double = Double(id=one.id, description=one.description, state=one.state, similarity=round(similarity, 4))
-            found.append(double)
-    return tuple(sorted(found, key=lambda double: -double.similarity))
+            duplicates.append(double)
+    return tuple(sorted(duplicates, key=lambda double: -double.similarity))
 
 
 def _words(text: str) -> list[str]:

@@ -218,9 +218,9 @@ def insert(text: str, section: str, description: str, content: str, footnote: st
         ContributionError: a block in the text is not closed, so that it would swallow the content.
     """
     line_end = "\r\n" if text.count("\r\n") * 2 > len(_LINE_END.findall(text)) else "\n"
-    found = _find_section(text, section)
-    level, offset = found or (_NEW_SECTION_LEVEL, len(text.rstrip()))
-    block = "" if found else f"{'#' * level} {escaped(section)}\n\n"
+    place = _find_section(text, section)
+    level, offset = place or (_NEW_SECTION_LEVEL, len(text.rstrip()))
+    block = "" if place else f"{'#' * level} {escaped(section)}\n\n"
     tokens = authored_parser().parse(content)
     first = _first_heading(tokens)
     if first is not None and first[0].tag == "h1":

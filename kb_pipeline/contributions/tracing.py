@@ -31,16 +31,16 @@ def contributions_in(queue: ContributionQueue, chunk: Chunk) -> tuple[TracedCont
     Raises:
         StorageError: the queue cannot be read.
     """
-    found = {note.id: _recorded(queue, note) for note in footnotes_in(chunk.content)}
+    traced = {note.id: _recorded(queue, note) for note in footnotes_in(chunk.content)}
     lines = [line.strip() for line in plain_text(chunk.content).splitlines()]
     telling = [line for line in lines if len(line) >= _LONG_ENOUGH and line != chunk.section_header]
     for one in queue.list("accepted") if telling else ():
         decision = one.decision
-        if decision is None or decision.article_id != chunk.article_id or one.id in found:
+        if decision is None or decision.article_id != chunk.article_id or one.id in traced:
             continue
         content = plain_text(one.content if decision.content is None else decision.content)
         if any(line in content for line in telling):
-            found[one.id] = TracedContribution(
+            traced[one.id] = TracedContribution(
                 id=one.id,
                 description=one.description,
                 contributed_by=one.contributed_by,
@@ -48,7 +48,7 @@ def contributions_in(queue: ContributionQueue, chunk: Chunk) -> tuple[TracedCont
                 accepted_by=decision.by,
                 accepted_at=decision.at,
             )
-    return tuple(found.values())
+    return tuple(traced.values())
 
 
 def _recorded(queue: ContributionQueue, note: Footnote) -> TracedContribution:

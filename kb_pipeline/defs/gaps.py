@@ -30,21 +30,21 @@ def unanswered_questions(kb: KnowledgeBase) -> dg.MaterializeResult[None]:
     settings = kb.settings()
     application = open_application(settings)
     since = (datetime.now(UTC) - timedelta(days=DAYS)).isoformat(timespec="seconds")
-    asked = application.asked(since)
-    found = find_gaps(kb.workspace(), asked, now(), records_content=application.records_content)
-    save_gaps(settings, found)
-    reasons = Counter(each.reason for each in asked.unanswered)
+    questions = application.asked(since)
+    gaps = find_gaps(kb.workspace(), questions, now(), records_content=application.records_content)
+    save_gaps(settings, gaps)
+    reasons = Counter(each.reason for each in questions.unanswered)
     return dg.MaterializeResult(
         metadata={
-            "questions": found.questions,
-            "gaps": len(found.gaps),
+            "questions": gaps.questions,
+            "gaps": len(gaps.gaps),
             "refused": reasons["refused"],
             "closest": reasons["closest"],
             "disliked": reasons["disliked"],
-            "cited_articles": len(found.cited),
-            **({"use_of_answers": table(found.use.rows())} if found.use.rows() else {}),
+            "cited_articles": len(gaps.cited),
+            **({"use_of_answers": table(gaps.use.rows())} if gaps.use.rows() else {}),
             "since": since,
-            **({"most_asked": table(found.rows()[:_SHOWN])} if found.gaps else {}),
+            **({"most_asked": table(gaps.rows()[:_SHOWN])} if gaps.gaps else {}),
         }
     )
 

@@ -44,7 +44,7 @@ def intake_of(settings: Settings, namespace: Namespace = PLAIN) -> Intake:
     Raises:
         IntakeError: the file that declares them is not valid.
     """
-    found = Intake([], [], [])
+    intake = Intake([], [], [])
     for name, options in read_sources(settings).items():
         asset = _asset(name, options, settings, namespace)
         job = dg.define_asset_job(
@@ -53,11 +53,11 @@ def intake_of(settings: Settings, namespace: Namespace = PLAIN) -> Intake:
             executor_def=dg.in_process_executor,
             description=f"Take in what is new or changed in the source {name}, and remove what is gone.",
         )
-        found.assets.append(asset)
-        found.jobs.append(job)
+        intake.assets.append(asset)
+        intake.jobs.append(job)
         if options.schedule:
-            found.schedules.append(_schedule(name, options, job, settings))
-    return found
+            intake.schedules.append(_schedule(name, options, job, settings))
+    return intake
 
 
 def _word(name: str) -> str:

@@ -143,7 +143,7 @@ def scenario_sensor(context: dg.SensorEvaluationContext) -> dg.SensorResult:
     """Request a run for each scenario whose files are not those that readers have."""
     settings = load_settings()
     names = list_scenarios(Path(settings.scenarios))
-    known = set(context.instance.get_dynamic_partitions("scenarios"))
+    partitions = set(context.instance.get_dynamic_partitions("scenarios"))
     requests = []
     for name in names:
         try:
@@ -156,5 +156,5 @@ def scenario_sensor(context: dg.SensorEvaluationContext) -> dg.SensorResult:
             continue
         if not is_loaded:
             requests.append(dg.RunRequest(partition_key=name, run_key=f"{name} {state[:16]}"))
-    new = [name for name in names if name not in known]
+    new = [name for name in names if name not in partitions]
     return dg.SensorResult(requests, dynamic_partitions_requests=[scenarios.build_add_request(new)] if new else [])

@@ -14,8 +14,8 @@ _ATTEMPTS = 5
 
 def add_articles(instance: dg.DagsterInstance, article_ids: Iterable[str], namespace: Namespace = PLAIN) -> int:
     """Add the articles that are not partitions yet; returns how many were new."""
-    known = set(instance.get_dynamic_partitions(namespace.articles))
-    new = [article_id for article_id in article_ids if article_id not in known]
+    partitions = set(instance.get_dynamic_partitions(namespace.articles))
+    new = [article_id for article_id in article_ids if article_id not in partitions]
     for some in in_statements(new):
         add_partitions(instance, namespace.articles, some)
     return len(new)

@@ -32,16 +32,16 @@ def preview_sample(context: dg.OpExecutionContext, config: PreviewConfig, kb: Kn
     """Build the sample beside the live articles, and show how it would be different."""
     workspace = kb.workspace()
     _refuse_files_and_code(workspace.settings, config.set)
-    found = preview(workspace, config.set, config.articles, config.sample)
-    for one in found.articles:
+    made = preview(workspace, config.set, config.articles, config.sample)
+    for one in made.articles:
         if one.failure:
             context.log.warning(f"would fail: {one.failure}")
     context.add_output_metadata(
         {
-            "report": dg.MetadataValue.md(markdown(found)),
-            "articles": len(found.articles),
-            "changed_texts": sum(bool(one.diff) for one in found.articles),
-            "failing": sum(bool(one.failure) for one in found.articles),
+            "report": dg.MetadataValue.md(markdown(made)),
+            "articles": len(made.articles),
+            "changed_texts": sum(bool(one.diff) for one in made.articles),
+            "failing": sum(bool(one.failure) for one in made.articles),
         }
     )
 

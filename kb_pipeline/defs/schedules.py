@@ -115,10 +115,10 @@ def _nightly_diagnosis(default_status: dg.DefaultScheduleStatus) -> dg.ScheduleD
     ) -> list[dg.RunRequest] | dg.SkipReason:
         settings = kb.settings()
         names = sorted(context.instance.get_dynamic_partitions(scenarios.name or ""))
-        found = [name for name in names if _has_incidents(context, settings, name)]
-        if not found:
+        with_incidents = [name for name in names if _has_incidents(context, settings, name)]
+        if not with_incidents:
             return dg.SkipReason("no loaded scenario of Dagster's partitions names a file of incidents")
-        return [dg.RunRequest(partition_key=name) for name in found]
+        return [dg.RunRequest(partition_key=name) for name in with_incidents]
 
     return diagnose_recorded_incidents
 

@@ -205,8 +205,8 @@ def plan_changes(
     statuses = queries.statuses([batch.id for batch in memory.outstanding]) if memory.outstanding else {}
     memory = close_finished(memory, scan, statuses, queries, now)
     # read after the statuses of the runs, so that it includes everything those runs did
-    known = frozenset(queries.known())
-    return _Planner(scan, memory, known, now, settings).plan(statuses)
+    articles = frozenset(queries.known())
+    return _Planner(scan, memory, articles, now, settings).plan(statuses)
 
 
 def rebuilt_memory(scan: StagingScan, queries: PlannerQueries, generation: str, now: float) -> Memory:

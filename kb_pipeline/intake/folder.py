@@ -285,10 +285,10 @@ class _Addresses:
 
     def picture(self, address: str) -> str | None:
         """The name of a picture's file in the tree."""
-        found = next(filter(self._source.has, self._source.find(self._folder, address)), None)
-        if found is None:
+        name = next(filter(self._source.has, self._source.find(self._folder, address)), None)
+        if name is None:
             self._miss(address)
-        return found
+        return name
 
 
 def _spellings(path: str) -> Iterator[str]:

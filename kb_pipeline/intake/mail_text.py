@@ -66,22 +66,22 @@ class Said:
 
 def repeated(blocks: Sequence[MailBlock], said: Said) -> list[bool]:
     """Which blocks of a message only repeat earlier ones, or lead to what does."""
-    known = [bool(_words(block.text)) and said.has(block.text) for block in blocks]
-    found = [
+    was_said = [bool(_words(block.text)) and said.has(block.text) for block in blocks]
+    repeats = [
         is_known and (block.is_marked or len(_words(block.text)) >= _SENTENCE)
-        for block, is_known in zip(blocks, known, strict=True)
+        for block, is_known in zip(blocks, was_said, strict=True)
     ]
     for number in range(1, len(blocks)):  # what is short, below what is long
-        found[number] |= found[number - 1] and _goes_on(blocks, known, number)
+        repeats[number] |= repeats[number - 1] and _goes_on(blocks, was_said, number)
     for number in range(len(blocks) - 1, 0, -1):
-        if found[number] and not found[number - 1]:
+        if repeats[number] and not repeats[number - 1]:
             start = number  # and above it, if it is said there whose text follows
-            while start and _goes_on(blocks, known, start - 1, below=True):
+            while start and _goes_on(blocks, was_said, start - 1, below=True):
                 start -= 1
             count = _introduction(blocks[:start], said.people)
             if count:
-                found[start - count : number] = [True] * (number - start + count)
-    return found
+                repeats[start - count : number] = [True] * (number - start + count)
+    return repeats
 
 
 def _goes_on(blocks: Sequence[MailBlock], known: Sequence[bool], number: int, *, below: bool = False) -> bool:

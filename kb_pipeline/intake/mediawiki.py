@@ -98,18 +98,20 @@ class MediaWikiSource(IntakeSource):
         return dict(answer["query"])
 
     def _namespaces(self, site: Mapping[str, Any]) -> Iterator[int]:
-        known = {space["id"]: space for space in site["namespaces"].values() if space["id"] >= 0}
+        namespaces = {space["id"]: space for space in site["namespaces"].values() if space["id"] >= 0}
         if not self._options.namespaces:
-            yield from (number for number, space in known.items() if space["content"])
-        by_name = {name: number for number, space in known.items() for name in (space["name"], space.get("canonical"))}
+            yield from (number for number, space in namespaces.items() if space["content"])
+        by_name = {
+            name: number for number, space in namespaces.items() for name in (space["name"], space.get("canonical"))
+        }
         for wanted in self._options.namespaces:
             number = (
                 int(wanted)
-                if str(wanted).isdecimal() and int(wanted) in known
+                if str(wanted).isdecimal() and int(wanted) in namespaces
                 else by_name.get(str(wanted).replace("_", " "))
             )
             if not isinstance(number, int):
-                names = ", ".join(space["name"] for space in known.values() if space["name"])
+                names = ", ".join(space["name"] for space in namespaces.values() if space["name"])
                 raise IntakeError(f"{self._options.url} has no namespace {wanted}; it has 0, {names}")
             yield number
 

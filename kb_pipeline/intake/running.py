@@ -290,10 +290,10 @@ class _Intake:
     def remove_gone(self, number: int, *, confirmed: bool, really: bool = True) -> None:
         """Remove the articles whose items are gone or left out now, unless so many are that it may be an accident."""
         missing = sum(1 for _ in self._gone(number)) + len(self._emptied)
-        known = self.state.counts().articles
-        if missing and not confirmed and (not self.taken.listed or may_be_accident(missing, known, self._settings)):
+        staged = self.state.counts().articles
+        if missing and not confirmed and (not self.taken.listed or may_be_accident(missing, staged, self._settings)):
             self.taken.guard = (
-                f"{missing:,} of {known:,} articles are missing from the source {self.source.name}. None of them is "
+                f"{missing:,} of {staged:,} articles are missing from the source {self.source.name}. None of them is "
                 "removed, because its store may be unmounted or half-synchronized. If they were deleted on purpose, "
                 f"confirm it: kb intake run {self.source.name} --confirm-mass-removal"
             )

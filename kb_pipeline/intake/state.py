@@ -102,8 +102,8 @@ class IntakeState:
 
     def last_run(self) -> tuple[str, str] | None:
         """When the last run that ended began, and its summary."""
-        found = self._rows("SELECT at, summary FROM runs WHERE summary <> '' ORDER BY number DESC LIMIT 1")
-        return found[0] if found else None
+        rows = self._rows("SELECT at, summary FROM runs WHERE summary <> '' ORDER BY number DESC LIMIT 1")
+        return rows[0] if rows else None
 
     def is_taken(self, article_id: str) -> bool:
         """Whether an item has this article."""
@@ -170,8 +170,8 @@ class IntakeState:
         return Counts(articles=articles, left_out=left_out, refused=refused)
 
     def _article_of(self, item_id: str) -> str | None:
-        found = self._rows("SELECT article_id FROM items WHERE item = ?", item_id)
-        return str(found[0][0]) if found else None
+        rows = self._rows("SELECT article_id FROM items WHERE item = ?", item_id)
+        return str(rows[0][0]) if rows else None
 
     def _each(self, query: str, value: object) -> Iterator[ListedItem]:
         last = ""

@@ -23,8 +23,8 @@ class WebArchive:
 
     def picture(self, address: str) -> bytes | None:
         """The picture that has this address in the page."""
-        found = self.parts.get(address)
-        return self.parts.get(urljoin(self.link, address)) if found is None else found
+        picture = self.parts.get(address)
+        return self.parts.get(urljoin(self.link, address)) if picture is None else picture
 
 
 def read_web_archive(name: str, data: bytes) -> WebArchive:

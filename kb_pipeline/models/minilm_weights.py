@@ -64,10 +64,10 @@ def read_tokenizer() -> bytes:
 def _file(place: Path) -> Path:
     if not place.is_dir():
         return place
-    found = [place / name for name in ("model.onnx", "model.safetensors") if (place / name).is_file()]
-    if not found:
+    files = [place / name for name in ("model.onnx", "model.safetensors") if (place / name).is_file()]
+    if not files:
         raise ModelError(f"KB_MODELS: {place} has neither model.onnx nor model.safetensors of all-MiniLM-L6-v2")
-    return found[0]
+    return files[0]
 
 
 def _packaged() -> Path:
@@ -91,8 +91,8 @@ def weights_of_graph(content: bytes) -> Weights:
     stored = {each.name: onnx.numpy_helper.to_array(each) for each in graph.initializer}
 
     def value(name: str) -> npt.NDArray[np.float32]:
-        found = stored[name] if name in stored else stored[f"{name}_q"] * stored[f"{name}_scale"]
-        return np.asarray(found, np.float32)
+        weights = stored[name] if name in stored else stored[f"{name}_q"] * stored[f"{name}_scale"]
+        return np.asarray(weights, np.float32)
 
     names = {name.removesuffix("_q") for name in stored if name.startswith(_MODULE) and not name.endswith("_scale")}
     weights = {name.removeprefix(_MODULE): value(name) for name in names}

@@ -100,8 +100,8 @@ class NetworkStore(ABC):
         """As :meth:`telemetry`, for many rows: a table, and whether there were more."""
         import pyarrow as pa
 
-        found = await self.telemetry(query, limits)
-        return pa.Table.from_pylist(found.rows), found.truncated
+        rows = await self.telemetry(query, limits)
+        return pa.Table.from_pylist(rows.rows), rows.truncated
 
     async def whole(self) -> "Topology | None":
         """The whole network as arrays, from stores that hold it in this form."""

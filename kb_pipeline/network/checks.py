@@ -83,8 +83,8 @@ def edges_have_both_ends(scenario: Scenario, vertices: pa.Table, edges: pa.Table
         sources, targets = allowed.setdefault(each.label, (set(), set()))
         sources.update(each.from_.types)
         targets.update(each.to.types)
-    known = vertices["id"].combine_chunks()
-    ends = [vertices["type"].combine_chunks().take(pc.index_in(edges[end], value_set=known)) for end in _ENDS]
+    ids = vertices["id"].combine_chunks()
+    ends = [vertices["type"].combine_chunks().take(pc.index_in(edges[end], value_set=ids)) for end in _ENDS]
     is_right = np.zeros(len(edges), bool)
     for label, types in allowed.items():
         fits = pc.equal(edges["label"], label)
@@ -146,8 +146,8 @@ def entities_exist(scenario: Scenario, vertices: pa.Table, telemetry: dict[str, 
     unknown: set[str] = set()
     for name, table in telemetry.items():
         ids = pc.unique(table[scenario.telemetry[name].entity])
-        known = pc.is_in(ids, value_set=vertices["id"].combine_chunks())
-        unknown.update(ids.filter(pc.invert(known)).drop_null().to_pylist())
+        is_known = pc.is_in(ids, value_set=vertices["id"].combine_chunks())
+        unknown.update(ids.filter(pc.invert(is_known)).drop_null().to_pylist())
     return _told("entities of telemetry that are no vertices", sorted(unknown))
 
 
@@ -164,6 +164,6 @@ def no_long_gaps(scenario: Scenario, vertices: pa.Table, telemetry: dict[str, pa
 
 
 def _told(what: str, wrong: Iterable[str]) -> str:
-    found = list(wrong)
-    more = f" and {len(found) - _SHOWN} more" if len(found) > _SHOWN else ""
-    return f"{what}: {', '.join(found[:_SHOWN])}{more}" if found else ""
+    examples = list(wrong)
+    more = f" and {len(examples) - _SHOWN} more" if len(examples) > _SHOWN else ""
+    return f"{what}: {', '.join(examples[:_SHOWN])}{more}" if examples else ""

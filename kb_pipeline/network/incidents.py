@@ -78,27 +78,27 @@ def read_incidents(scenario: ScenarioFolder, vertices: Mapping[str, str]) -> tup
     if not scenario.scenario.incidents:
         return ()
     path = scenario.path(scenario.scenario.incidents)
-    found: dict[str, Incident] = {}
+    incidents: dict[str, Incident] = {}
     names: set[str] = set()
     for number, line in numbered_lines(_read(path)):
-        if len(found) == _MOST:
+        if len(incidents) == _MOST:
             raise ScenarioError(f"{path} holds more than {_MOST:,} incidents; keep those that differ")
         place = f"{path}:{number}"
         try:
             incident = read_line(Incident, line)
         except ValueError as exc:
             raise ScenarioError(f"{place}: {exc}") from exc
-        if incident.incident.casefold() in names or incident.id in found:
+        if incident.incident.casefold() in names or incident.id in incidents:
             raise ScenarioError(f"{place}: the incident {incident.incident!r} is there already; each counts once")
         for name in (*incident.causes, *incident.planned):
             _require_vertex(f"{place}: {name!r} of {incident.incident!r}", name, vertices)
         for name in incident.causes:
             _require_infrastructure(f"{place}: {name!r} of {incident.incident!r}", vertices[name], scenario)
         names.add(incident.incident.casefold())
-        found[incident.id] = incident
-    if not found:
+        incidents[incident.id] = incident
+    if not incidents:
         raise ScenarioError(f"{path} holds no incident; write one JSON object a line, or remove it from the manifest")
-    return tuple(found.values())
+    return tuple(incidents.values())
 
 
 def incidents_of_tickets(
@@ -110,17 +110,17 @@ def incidents_of_tickets(
     are known already. Tickets are written for people, so one that says less is no error.
     """
     taken = {name.casefold() for name in names}
-    found = []
+    incidents = []
     for ticket in tickets:
         cause = ticket.get("root_cause")
-        known = cause.get("id") if isinstance(cause, dict) else None
+        vertex = cause.get("id") if isinstance(cause, dict) else None
         opened, name = _opened(ticket), str(ticket.get("ticket_id") or "").strip()[:200]
         if opened is None or not name or name.casefold() in taken or ticket.get("kind") == "maintenance":
             continue
-        if isinstance(known, str) and known in vertices:
-            found.append(Incident(incident=name, until=opened, causes=(known,)))
+        if isinstance(vertex, str) and vertex in vertices:
+            incidents.append(Incident(incident=name, until=opened, causes=(vertex,)))
             taken.add(name.casefold())
-    return found
+    return incidents
 
 
 def _read(path: Path) -> bytes:

@@ -86,17 +86,17 @@ def made_articles(scenario: ScenarioFolder) -> dict[str, Files]:
         ScenarioError: a document cannot be read, or its name or id cannot be that of an article.
     """
     documents, name = read_documents(scenario), scenario.scenario.name
-    found: dict[str, Files] = {}
+    articles: dict[str, Files] = {}
     owners: dict[str, str] = {}
     for file, read in render_runbooks(documents.runbooks):
         slug = _SLUG.sub("-", file.removesuffix(".md").casefold()).strip("-_")
         article_id = _claimed(f"{name}-{RUNBOOK}-{slug}", slug, file, owners)
-        found[article_id] = _runbook(scenario, read, file)
+        articles[article_id] = _runbook(scenario, read, file)
     for file, ticket in documents.tickets.items():
         number = str(ticket.get("ticket_id") or file.removesuffix(".json")).strip()
         article_id = _claimed(f"{name}-{TICKET}-{number}", number, file, owners)
-        found[article_id] = _ticket_files(scenario, ticket, number)
-    return found
+        articles[article_id] = _ticket_files(scenario, ticket, number)
+    return articles
 
 
 def write_articles(scenario: ScenarioFolder, home: Path) -> WrittenArticles:
@@ -187,17 +187,17 @@ def _runbook(scenario: ScenarioFolder, read: Rendered, file: str) -> Files:
 def _images(scenario: ScenarioFolder, names: Sequence[str]) -> dict[str, bytes]:
     """Return the pictures that a runbook shows and that lie beside it; checks of the article name those missing."""
     folder = scenario.scenario.knowledge.runbooks
-    found: dict[str, bytes] = {}
+    pictures: dict[str, bytes] = {}
     for name in names:
         if not _is_there(scenario.folder / folder / name):
             continue
         path = scenario.path(f"{folder}/{name}")
         if path.stat().st_size > _LARGEST_IMAGE:
             raise ScenarioError(f"{path} is larger than {_LARGEST_IMAGE:,} bytes; make it smaller")
-        found[name] = path.read_bytes()
-        if sum(map(len, found.values())) > _ALL_IMAGES:
+        pictures[name] = path.read_bytes()
+        if sum(map(len, pictures.values())) > _ALL_IMAGES:
             raise ScenarioError(f"the pictures of a runbook in {folder} are larger than {_ALL_IMAGES:,} bytes together")
-    return found
+    return pictures
 
 
 def _is_there(path: Path) -> bool:
@@ -234,13 +234,13 @@ def _facts(ticket: Mapping[str, Any]) -> Iterator[str]:
 
 def _sections(ticket: Mapping[str, Any], kinds: list[str]) -> Iterator[str]:
     cause = ticket.get("root_cause")
-    known = cause if isinstance(cause, dict) else {"fault": cause}
-    element = " ".join(filter(None, [as_line(known.get("type")), as_line(known.get("id"))]))
+    fault = cause if isinstance(cause, dict) else {"fault": cause}
+    element = " ".join(filter(None, [as_line(fault.get("type")), as_line(fault.get("id"))]))
     alerts = f"Alerts: {', '.join(kinds)}." if kinds else ""
     sections: dict[str, list[object]] = {
         SYMPTOMS: [ticket.get("symptoms"), alerts],
         DIAGNOSIS: [ticket.get("diagnosis")],
-        ROOT_CAUSE: [": ".join(filter(None, [element, as_line(known.get("fault"))]))],
+        ROOT_CAUSE: [": ".join(filter(None, [element, as_line(fault.get("fault"))]))],
         LESSONS: [ticket.get("lessons")],
     }
     for heading, paragraphs in sections.items():

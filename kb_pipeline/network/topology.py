@@ -58,10 +58,10 @@ class Topology:
         order = sorted(range(len(names)), key=lambda code: names[code])
         place = np.argsort(np.array(order, np.int64)) if names else np.zeros(1, np.int64)
         is_any = pc.fill_null(pc.equal(edges["needs"], "any"), fill_value=False).to_numpy().astype(bool)
-        known = (source >= 0) & (target >= 0)
+        has_both_ends = (source >= 0) & (target >= 0)
         size, kinds = max(len(self.ids), 1), max(len(names), 1)
         keys = ((source * size + target) * kinds + place[label]) * 2 + is_any
-        keys = np.sort(keys[known])
+        keys = np.sort(keys[has_both_ends])
         keys = keys[np.diff(keys, prepend=-1) != 0]
         pairs = keys // 2 // kinds
         sorted_names = [names[code] for code in order]
@@ -114,13 +114,13 @@ class Topology:
         texts = ids.cast(pa.string())
         encoded = (texts.combine_chunks() if isinstance(texts, pa.ChunkedArray) else texts).dictionary_encode()
         if len(encoded.dictionary) * _FEW > len(self.ids):
-            found = pc.index_in(encoded.dictionary, value_set=self.id_column)
-            numbers = pc.fill_null(found, -1).to_numpy(zero_copy_only=False).astype(np.int64)
+            places = pc.index_in(encoded.dictionary, value_set=self.id_column)
+            numbers = pc.fill_null(places, -1).to_numpy(zero_copy_only=False).astype(np.int64)
         else:  # a table of the few is made faster than one of all ids
-            found = pc.index_in(self.id_column, value_set=encoded.dictionary)
-            here = np.flatnonzero(found.is_valid().to_numpy(zero_copy_only=False))
+            places = pc.index_in(self.id_column, value_set=encoded.dictionary)
+            here = np.flatnonzero(places.is_valid().to_numpy(zero_copy_only=False))
             numbers = np.full(len(encoded.dictionary), -1, np.int64)
-            numbers[found.take(pa.array(here)).to_numpy()] = here
+            numbers[places.take(pa.array(here)).to_numpy()] = here
         codes = pc.fill_null(encoded.indices, len(numbers)).to_numpy(zero_copy_only=False)
         everything: Numbers = np.append(numbers, -1)[codes]
         return everything
@@ -161,8 +161,8 @@ class Topology:
 
     def above(self, vertices: Iterable[int] | Numbers, depth: int) -> Numbers:
         """Everything that any of the vertices depends on, themselves included, in order of numbers."""
-        found = self._walk(vertices, depth, up=True)[0]
-        return _different(found, len(self.ids))
+        reached = self._walk(vertices, depth, up=True)[0]
+        return _different(reached, len(self.ids))
 
     def count_dependents(self, marked: Numbers, depth: int) -> tuple[Numbers, Numbers, Numbers]:
         """How many of the marked elements depend on each element, counted by ways, so that two ways count twice.

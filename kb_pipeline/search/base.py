@@ -155,8 +155,8 @@ def split_modes(names: Iterable[str]) -> tuple[SearchMode, KnowledgeMode | None]
         elif name in get_args(KnowledgeMode):
             of_what = cast(KnowledgeMode, name)
         else:
-            known = ", ".join((*get_args(SearchMode), *get_args(KnowledgeMode)))
-            raise SearchError(f"mode is {name[:80]!r}; it must be one of: {known}")
+            modes = ", ".join((*get_args(SearchMode), *get_args(KnowledgeMode)))
+            raise SearchError(f"mode is {name[:80]!r}; it must be one of: {modes}")
     return how, of_what
 
 

@@ -26,8 +26,8 @@ def source_of(file_format: str) -> Source:
     Raises:
         SettingsError: the plug-in cannot be opened.
     """
-    known = {each.name: partial(_open, each.source) for each in FORMATS}
-    return find_opener("KB_SOURCES", file_format, known, Source)()  # type: ignore[type-abstract]
+    openers = {each.name: partial(_open, each.source) for each in FORMATS}
+    return find_opener("KB_SOURCES", file_format, openers, Source)()  # type: ignore[type-abstract]
 
 
 def _open(source: str) -> Source:

@@ -59,18 +59,18 @@ def _name(element: Element) -> str:
 
 
 def _child(element: Element, *names: str) -> Element | None:
-    found: Element | None = element
+    child: Element | None = element
     for name in names:
-        found = None if found is None else found.find(f"{{*}}{name}")
-    return found
+        child = None if child is None else child.find(f"{{*}}{name}")
+    return child
 
 
 def _said(element: Element, *names: str) -> str | None:
     """The value of a property; ``None`` if it is not there."""
-    found = _child(element, *names)
-    if found is None:
+    child = _child(element, *names)
+    if child is None:
         return None
-    return next((str(said) for key, said in found.attrib.items() if str(key).rpartition("}")[2] == "val"), "")
+    return next((str(said) for key, said in child.attrib.items() if str(key).rpartition("}")[2] == "val"), "")
 
 
 def _is_on(element: Element, *names: str) -> bool:

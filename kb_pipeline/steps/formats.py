@@ -134,14 +134,14 @@ def endings_of(format_name: str) -> tuple[str, ...]:
 
 def media_type_of(name: str) -> str:
     """The media type of a document with this file name."""
-    found = document_format(name)
-    return found.media_types[_ending(name)] if found else UNKNOWN
+    entry = document_format(name)
+    return entry.media_types[_ending(name)] if entry else UNKNOWN
 
 
 def part_of(name: str) -> str:
     """What readers call a page of the document with this file name."""
-    found = document_format(name)
-    return found.part if found else "page"
+    entry = document_format(name)
+    return entry.part if entry else "page"
 
 
 def may_be_picture(name: str) -> bool:

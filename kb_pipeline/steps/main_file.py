@@ -91,8 +91,8 @@ def why_not_read(name: str) -> str:
 
 def format_of(name: str) -> str:
     """Return the format of a main file: ``html``, or the name of a format of documents."""
-    found = document_format(name)
-    return found.name if found else "html"
+    entry = document_format(name)
+    return entry.name if entry else "html"
 
 
 def main_file(names: Iterable[str], chosen: str = "") -> str:
@@ -145,8 +145,8 @@ def _of_highest_standing(documents: list[str]) -> list[str]:
 
 
 def _standing(name: str) -> str:
-    found = document_format(name)
-    return found.standing if found else ""
+    entry = document_format(name)
+    return entry.standing if entry else ""
 
 
 def _ending(name: str) -> str:

@@ -27,19 +27,19 @@ class JoinedStaging(Staging):
         listing = super().list_articles(look_inside=look_inside)
         ids, refused = dict.fromkeys(listing.article_ids), dict(listing.refused)
         for other in self._others():
-            found = other.list_articles()
-            ids |= dict.fromkeys(found.article_ids)
-            refused = found.refused | refused
+            listed = other.list_articles()
+            ids |= dict.fromkeys(listed.article_ids)
+            refused = listed.refused | refused
         return StagingListing(tuple(sorted(ids)), refused)
 
     def scan(self) -> StagingScan:
         scan = super().scan()
         beside: set[str] = set()
         for other in self._others():
-            found = other.scan()
-            beside |= found.signatures.keys() - scan.signatures.keys()
+            scanned = other.scan()
+            beside |= scanned.signatures.keys() - scan.signatures.keys()
             scan = StagingScan(
-                found.signatures | scan.signatures, found.newest | scan.newest, found.refused | scan.refused
+                scanned.signatures | scan.signatures, scanned.newest | scan.newest, scanned.refused | scan.refused
             )
         return replace(scan, beside=frozenset(beside))
 

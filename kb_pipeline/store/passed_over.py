@@ -44,13 +44,13 @@ def passed_over(files: Iterable[FileFacts]) -> dict[str, tuple[str, FileFacts]]:
     for file in files:
         if not (_JUNK.fullmatch(file.name) or is_note(file.name)):
             by_reason.setdefault(_why(file.name), []).append(file)
-    found = {}
+    reasons = {}
     for reason, alike in by_reason.items():
         more = f" (so are {len(alike) - 1:,} others beside it)" if len(alike) > _MOST else ""
         for file in alike[:1] if more else alike:
             newest = file._replace(changed=max(each.changed for each in alike)) if more else file
-            found[file.name] = f"{file.name} {reason}{more}", newest
-    return found
+            reasons[file.name] = f"{file.name} {reason}{more}", newest
+    return reasons
 
 
 def pages_beside(names: Collection[str], main: str) -> str:

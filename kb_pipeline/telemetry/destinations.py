@@ -77,14 +77,14 @@ def _by_otlp() -> Iterator[tuple[Signal, Protocol]]:
 def _setting(name: str, signal: Signal) -> tuple[str, str]:
     """The name and the value of a variable of the signal, else of the one for all signals."""
     names = (name.format(f"{signal.upper()}_"), name.format(""))
-    found = next((each for each in names if os.environ.get(each, "").strip()), names[-1])
-    value = os.environ.get(found, "").strip()
+    variable = next((each for each in names if os.environ.get(each, "").strip()), names[-1])
+    value = os.environ.get(variable, "").strip()
     if name == _ENDPOINT and (credentials := credentials_in(value)):
         raise SettingsError(
-            f"{found}: the address contains {credentials}, which exporters would log; set "
+            f"{variable}: the address contains {credentials}, which exporters would log; set "
             "OTEL_EXPORTER_OTLP_HEADERS (authorization=Basic%20...)"
         )
-    return found, value
+    return variable, value
 
 
 def _protocol(signal: Signal, address: str) -> Protocol:

@@ -48,5 +48,5 @@ def exporters(destinations: Destinations, signal: Signal) -> Iterator[Any]:
 
 
 def _found(module: str, name: str) -> Callable[[], Any]:
-    found: Callable[[], Any] = getattr(importlib.import_module(module), name)
-    return found
+    exporter: Callable[[], Any] = getattr(importlib.import_module(module), name)
+    return exporter

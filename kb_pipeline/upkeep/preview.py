@@ -167,8 +167,8 @@ def _sample(workspace: Workspace, sets: Sequence[QuestionSet], size: int) -> lis
     published = {state.article_id for state in load_states(workspace.layout) if state.published} & staged
     if not published:
         raise SettingsError("nothing was published yet that a preview could be compared with; run: kb ingest")
-    asked = {name for one in sets for question in one.questions for name in question.right_articles}
-    return sorted(published, key=lambda key: (key not in asked, sha256(key.encode())))[:size]
+    articles = {name for one in sets for question in one.questions for name in question.right_articles}
+    return sorted(published, key=lambda key: (key not in articles, sha256(key.encode())))[:size]
 
 
 def _previewed(workspace: Workspace, scratch: Workspace, result: ArticleResult) -> PreviewedArticle:

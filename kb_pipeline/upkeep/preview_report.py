@@ -47,9 +47,9 @@ def summary_lines(found: SettingsPreview) -> Iterator[str]:
         f"{counted(sum(one.embedded for one in good), 'text')} embedded anew"
     )
     costs = [used.cost for usage in found.spent.values() for used in usage]
-    known = [cost for cost in costs if cost is not None]
-    yield f"the preview cost {sum(known):.4f}" + (
-        "" if len(known) == len(costs) else " and what has no price (KB_PRICES)"
+    known_costs = [cost for cost in costs if cost is not None]
+    yield f"the preview cost {sum(known_costs):.4f}" + (
+        "" if len(known_costs) == len(costs) else " and what has no price (KB_PRICES)"
     )
 
 

@@ -33,12 +33,12 @@ def _field(variable: str) -> str:
     name = variable.removeprefix("KB_").lower()
     if variable == f"KB_{name}".upper() and name in CHANGEABLE:
         return name
-    known = [f"KB_{field}".upper() for field in Settings.model_fields]
-    if variable in known:
+    names = [f"KB_{field}".upper() for field in Settings.model_fields]
+    if variable in names:
         changeable = ", ".join(f"KB_{field}".upper() for field in CHANGEABLE)
         raise SettingsError(
             f"{variable} cannot be previewed: it does not decide what is made of an article; these do: {changeable}"
         )
-    near = get_close_matches(variable.upper(), known, 3, 0.7)
+    near = get_close_matches(variable.upper(), names, 3, 0.7)
     hint = f"did you mean {' or '.join(near)}?" if near else "docs/settings.md has all settings"
     raise SettingsError(f"{variable} is not a setting; {hint}")

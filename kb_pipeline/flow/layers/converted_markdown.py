@@ -243,8 +243,8 @@ class ConvertedMarkdownLayer(Layer):
         names = (name for name in names_in(folder) if name.startswith(_PREVIEWED) and name.endswith(".json"))
         previewed = (name.removeprefix(_PREVIEWED).removesuffix(".json") for name in sorted(names))
         kept = (previewed_conversion(self.layout, article_id, made_from) for made_from in previewed)
-        found = (one.read().value for one in (*kept, kept_conversion(self.layout, article_id)))
-        return {key: texts for paid in found if paid for key, texts in paid.answers.items()}
+        conversions = (one.read().value for one in (*kept, kept_conversion(self.layout, article_id)))
+        return {key: texts for paid in conversions if paid for key, texts in paid.answers.items()}
 
     def _paid(self, article_id: str, made_from: str) -> "PaidConversion | None":
         kept = kept_conversion(self.layout, article_id), previewed_conversion(self.layout, article_id, made_from)

@@ -93,8 +93,8 @@ def _arrival(state: ArticleState) -> str:
 
 def deferral(markdown: str, titles: Titles) -> dict[str, str]:
     """What a layer is made from besides its inputs: the titles that defer sections of the text, if there are any."""
-    found = deferring_titles(markdown, titles)
-    return {"deferred": fingerprint(sorted(found))} if found else {}
+    deferring = deferring_titles(markdown, titles)
+    return {"deferred": fingerprint(sorted(deferring))} if deferring else {}
 
 
 def _entry(

@@ -39,8 +39,8 @@ def _spelling(address: str) -> str | None:
     path = parts.path.replace("\\", "/") or "/"
     if not path.startswith("//"):
         path = urlsplit(urljoin("http://x/", path)).path if "/." in path else path
-    found = urlunsplit((parts.scheme, netloc, _spelled(path, _PATH), _spelled(parts.query, _QUERY), ""))
-    return found if len(found) <= _LONGEST else None
+    spelled = urlunsplit((parts.scheme, netloc, _spelled(path, _PATH), _spelled(parts.query, _QUERY), ""))
+    return spelled if len(spelled) <= _LONGEST else None
 
 
 def _spelled(text: str, safe: str) -> str:

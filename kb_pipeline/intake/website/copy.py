@@ -158,8 +158,8 @@ class SiteCopy:
 
     def get(self, address: str) -> Thing | None:
         """What is known of an address."""
-        found = self._rows(f"SELECT {_FIELDS} FROM things WHERE address = ?", address)  # noqa: S608
-        return Thing(*found[0]) if found else None
+        rows = self._rows(f"SELECT {_FIELDS} FROM things WHERE address = ?", address)  # noqa: S608
+        return Thing(*rows[0]) if rows else None
 
     def picture(self, address: str) -> Thing | None:
         """The picture at an address, wherever that leads; ``None`` if there is none."""

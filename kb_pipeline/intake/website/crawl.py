@@ -152,10 +152,10 @@ class Crawl:
                 _log.error("%s cannot be read", thing.address, exc_info=answer)
                 things.append(thing._replace(problem=f"{thing.address}: {type(answer).__name__}: {answer}"))
         settle(self._copy.path(each.digest) for each in things if each.digest)
-        found = [(thing, await self._leads(thing)) for thing in things]
+        leads = [(thing, await self._leads(thing)) for thing in things]
         self._check_alive()
         with self._copy.transaction():
-            for thing, (pages, pictures) in found:
+            for thing, (pages, pictures) in leads:
                 self._copy.found(pages, "page", self._number)
                 self._copy.found(pictures, "picture", self._number)
                 self._copy.store(thing._replace(asked=self._number))
@@ -194,10 +194,10 @@ class Crawl:
     async def _ask(self, thing: Thing, limit: asyncio.Semaphore) -> Thing:
         async with limit:
             self._check_alive()
-            known = self._copy.has(thing)
+            is_known = self._copy.has(thing)
             headers = {
-                "if-none-match": thing.etag if known else "",
-                "if-modified-since": thing.modified if known else "",
+                "if-none-match": thing.etag if is_known else "",
+                "if-modified-since": thing.modified if is_known else "",
             }
             given = {name: value for name, value in headers.items() if value}
             try:

@@ -44,10 +44,10 @@ class Resolved(NamedTuple):
 
 def resolve(copy: SiteCopy, options: WebsiteOptions, scope: SiteScope) -> Resolved:
     """Resolve all addresses that the last crawl came to."""
-    found = _Resolving(copy, options, scope)
+    resolving = _Resolving(copy, options, scope)
     for thing in copy.pages():
-        found.add(thing)
-    return found.end()
+        resolving.add(thing)
+    return resolving.end()
 
 
 class _Resolving:

@@ -29,7 +29,7 @@ def read_sitemap(address: str, data: bytes) -> Sitemap | None:
     data = _unpacked(address, data)
     if lines := _lines(data):
         return Sitemap(lines, [])
-    found = Sitemap([], [])
+    sitemap = Sitemap([], [])
     path: list[str] = []
     try:
         reader = etree.iterparse(
@@ -44,9 +44,9 @@ def read_sitemap(address: str, data: bytes) -> Sitemap | None:
                     return None
                 continue
             if path == ["urlset", "url", "loc"]:
-                found.pages.append((element.text or "").strip())
+                sitemap.pages.append((element.text or "").strip())
             elif path == ["sitemapindex", "sitemap", "loc"]:
-                found.sitemaps.append((element.text or "").strip())
+                sitemap.sitemaps.append((element.text or "").strip())
             path.pop()
             if len(path) == 1:
                 element.clear()
@@ -58,7 +58,7 @@ def read_sitemap(address: str, data: bytes) -> Sitemap | None:
         raise IntakeError(
             f"the sitemap {address} is damaged ({exc.msg}), so pages would be missing; without it: sitemaps: []"
         ) from exc
-    return found
+    return sitemap
 
 
 def _lines(data: bytes) -> list[str]:

@@ -127,10 +127,10 @@ class _Addresses:
         return self.pictures.place(address) or whole(address, self._base)
 
     def _find(self, address: str) -> str | None:
-        found = whole(address, self._base)
-        if found and self._shown.version(found) is None and len(self.missing) < _MOST_MISSING:
-            self.missing[found] = NOT_THERE
-        return found
+        target = whole(address, self._base)
+        if target and self._shown.version(target) is None and len(self.missing) < _MOST_MISSING:
+            self.missing[target] = NOT_THERE
+        return target
 
 
 class _Shown(Tree):

@@ -272,28 +272,28 @@ def _address(endpoint: str) -> str:
 
 def _pause(state: RetryCallState) -> float:
     error = state.outcome.exception() if state.outcome else None
-    asked = error.retry_after if isinstance(error, TransientError) else None
-    return min(_BACKOFF(state) if asked is None else asked, _LONGEST_PAUSE)
+    pause = error.retry_after if isinstance(error, TransientError) else None
+    return min(_BACKOFF(state) if pause is None else pause, _LONGEST_PAUSE)
 
 
 def _seconds(asked: object) -> float | None:
     """The seconds to wait: Azure writes milliseconds as a number, or a span like 00:00:01.5000000."""
     if isinstance(asked, int | float):
         return max(float(asked), 0.0) / 1000
-    found = _SPAN.fullmatch(str(asked or "").strip())
-    if not found:
+    match = _SPAN.fullmatch(str(asked or "").strip())
+    if not match:
         return None
-    if ":" not in found.group():
-        return float(found["seconds"]) / 1000
-    return int(found["hours"]) * 3600 + int(found["minutes"] or 0) * 60 + float(found["seconds"])
+    if ":" not in match.group():
+        return float(match["seconds"]) / 1000
+    return int(match["hours"]) * 3600 + int(match["minutes"] or 0) * 60 + float(match["seconds"])
 
 
 def _message(text: str) -> str:
     """What a person needs of a message: Azure wraps it into a report with the type and source of the exception."""
-    found = re.search(
+    match = re.search(
         r"ExceptionMessage\s*:\s*(.+?)(?:\r?\n\s*(?:Source|Context|Scope|GraphInterOp\w*|HResult)\b|\Z)", text, re.S
     )
-    return found[1] if found else text
+    return match[1] if match else text
 
 
 def _too_long(seconds: float) -> QueryFailedError:

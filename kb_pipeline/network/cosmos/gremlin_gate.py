@@ -165,16 +165,16 @@ def _tokens(text: str) -> Iterator[tuple[str, str, int]]:
     place = 0
     text = text.strip()
     while place < len(text):
-        found = _TOKEN.match(text, place)
-        if not found:
+        match = _TOKEN.match(text, place)
+        if not match:
             at = place + len(text[place:]) - len(text[place:].lstrip())
             raise QueryRefusedError(
                 f"{_ALLOWED}, without closures, lists, comments, semicolons or variables; "
                 f"{text[at : at + 12]!r} at character {at + 1} is none of its parts"
             )
-        kind = str(found.lastgroup)
-        yield kind, _unquoted(found[kind], found.start(kind)) if kind == "text" else found[kind], found.start(kind)
-        place = found.end()
+        kind = str(match.lastgroup)
+        yield kind, _unquoted(match[kind], match.start(kind)) if kind == "text" else match[kind], match.start(kind)
+        place = match.end()
 
 
 def _unquoted(written: str, at: int) -> str:
@@ -281,12 +281,12 @@ def _check_steps(traversal: Chain) -> None:
     for chain in every:
         if chain is not traversal and chain.start == "g":
             raise QueryRefusedError(f"{_ALLOWED}; inside of it traversals begin with __ or without anything")
-        known = _PREDICATES | _COMBINING if is_predicate(chain) else STEPS
+        names = _PREDICATES | _COMBINING if is_predicate(chain) else STEPS
         for call in chain.calls:
-            if call.name not in known:
+            if call.name not in names:
                 if call.name in _OF_PROGRAMS:
                     raise QueryRefusedError(f"{call.name}() is for programs; leave it out, all results come back")
-                near = get_close_matches(call.name, sorted(known), 3)
+                near = get_close_matches(call.name, sorted(names), 3)
                 advice = f"did you mean {', '.join(near)}?" if near else f"the steps are {', '.join(sorted(STEPS))}"
                 raise QueryRefusedError(f"{call.name[:40]} is no step that a query may have; {advice}")
         _check_repeats(chain)

@@ -104,6 +104,6 @@ def _texts(arguments: tuple[Argument, ...]) -> Iterator[str]:
 
 
 def _near(name: str, names: Collection[str]) -> str:
-    known = {each.lower(): each for each in names}
-    near = [known[each] for each in get_close_matches(name.lower(), known, 3)]
+    by_lower_case = {each.lower(): each for each in names}
+    near = [by_lower_case[each] for each in get_close_matches(name.lower(), by_lower_case, 3)]
     return f"did you mean {', '.join(near)}? " if near else ""

@@ -123,10 +123,10 @@ class CosmosLoader(NetworkLoader):
     def _whole(self, version: str) -> LoadedVersion:
         if self._written and self._written.version == version:
             return self._written
-        found = self._versions().find(version)
-        if not found:
+        loaded = self._versions().find(version)
+        if not loaded:
             raise ScenarioError(f"the version {version} of {self._scenario.name} was not written; load it again")
-        return found
+        return loaded
 
     def _check(self, tables: NetworkTables) -> None:
         wrong = _RESERVED.union({"label"}) & set(tables.vertices.column_names)

@@ -103,7 +103,7 @@ class TelemetryService:
 
         with self.service.translated_errors():
             try:
-                found = self._opened(container).read()["partitionKey"]["paths"]
+                paths = self._opened(container).read()["partitionKey"]["paths"]
             except CosmosResourceNotFoundError:
                 by_time = [{"path": f"/{name}", "order": "ascending"} for name in (partition_key, time_column)]
                 indexing = {**_INDEXING, "compositeIndexes": [by_time]}
@@ -120,9 +120,9 @@ class TelemetryService:
                         f"identity may not create it; create it, partitioned by /{partition_key}"
                     ) from self.service.safe_cause(exc)
                 return
-        if found != [f"/{partition_key}"]:
+        if paths != [f"/{partition_key}"]:
             raise SettingsError(
-                f"the container {container} is partitioned by {', '.join(found)}, not by /{partition_key}; name that "
+                f"the container {container} is partitioned by {', '.join(paths)}, not by /{partition_key}; name that "
                 "in partition_key of the scenario's manifest, or another database in KB_TELEMETRY_DATABASE"
             )
 

@@ -123,25 +123,25 @@ def stored_time(at: datetime) -> str:
 def _tokens(text: str) -> Iterator[Token]:
     text, place = text.strip(), 0
     while place < len(text):
-        found = _TOKEN.match(text, place)
-        if not found:
+        match = _TOKEN.match(text, place)
+        if not match:
             at = place + len(text[place:]) - len(text[place:].lstrip())
             raise QueryRefusedError(
                 f"{text[at : at + 12]!r} at character {at + 1} is no part of a query here, which has no comments, "
                 "semicolons, parameters or nested objects, and texts in single quotation marks"
             )
-        kind = str(found.lastgroup)
-        place = found.end()
-        if kind == "name" and found[kind].upper() == "TIMESTAMP" and re.match(r"\s*'", text[place:]):
+        kind = str(match.lastgroup)
+        place = match.end()
+        if kind == "name" and match[kind].upper() == "TIMESTAMP" and re.match(r"\s*'", text[place:]):
             continue  # rows hold times as texts
-        yield kind, found[kind]
+        yield kind, match[kind]
 
 
 def _clauses(tokens: list[Token], containers: Mapping[str, Contained]) -> dict[str, list[Token]]:
     """The tokens of each clause, by its first word. ``OFFSET`` holds the rows to leave out, and those to take."""
     if not tokens or _word(tokens[0]) != "SELECT":
         raise QueryRefusedError(_allowed(containers))
-    found: dict[str, list[Token]] = {}
+    clauses: dict[str, list[Token]] = {}
     current: list[Token] = []
     depth = 0
     for number, token in enumerate(tokens):
@@ -150,25 +150,25 @@ def _clauses(tokens: list[Token], containers: Mapping[str, Contained]) -> dict[s
             raise QueryFailedError("a bracket is closed that was not opened")
         word = _word(token)
         if word in _CLAUSES and not _names_a_column(tokens, number):
-            if word in found or depth:
+            if word in clauses or depth:
                 raise QueryRefusedError(f"{word} stands twice or inside brackets; {_allowed(containers)}")
-            found[word] = current = []
-        elif word != "BY" or current or not found or next(reversed(found)) not in ("ORDER", "GROUP"):
+            clauses[word] = current = []
+        elif word != "BY" or current or not clauses or next(reversed(clauses)) not in ("ORDER", "GROUP"):
             current.append(token)
-    if "GROUP" in found or "HAVING" in found:
+    if "GROUP" in clauses or "HAVING" in clauses:
         raise QueryRefusedError(
             "rows cannot be grouped here; ask for the rows, or for an aggregate of one element: … WHERE id = 'x'"
         )
-    if "FROM" not in found:
+    if "FROM" not in clauses:
         raise QueryRefusedError(f"FROM is missing; {_allowed(containers)}")
     if depth:
         raise QueryFailedError("a bracket is not closed")
-    if "OFFSET" in found or "LIMIT" in found:
-        skipped, taken = found.pop("OFFSET", [("number", "0")]), found.pop("LIMIT", [("number", str(_MOST_ROWS))])
+    if "OFFSET" in clauses or "LIMIT" in clauses:
+        skipped, taken = clauses.pop("OFFSET", [("number", "0")]), clauses.pop("LIMIT", [("number", str(_MOST_ROWS))])
         if [kind for kind, _ in (*skipped, *taken)] != ["number", "number"]:
             raise QueryFailedError("LIMIT and OFFSET take one number each")
-        found["OFFSET"] = [*skipped, *taken]
-    return found
+        clauses["OFFSET"] = [*skipped, *taken]
+    return clauses
 
 
 def _names_a_column(tokens: list[Token], number: int) -> bool:
@@ -179,14 +179,14 @@ def _names_a_column(tokens: list[Token], number: int) -> bool:
 def _source(tokens: list[Token], containers: Mapping[str, Contained]) -> tuple[str, str]:
     """The container and the alias of ``FROM``."""
     names = [token[1] for token in tokens if token[0] in _NAMES and _word(token) != "AS"]
-    known = {name.lower(): name for name in containers}
+    by_lower_case = {name.lower(): name for name in containers}
     if not 1 <= len(names) <= 2 or any(kind not in _NAMES for kind, _ in tokens):
         raise QueryRefusedError(f"FROM names one container; {_allowed(containers)}")
-    if names[0].lower() not in known:
-        near = get_close_matches(names[0].lower(), known, 1)
-        advice = f"did you mean {sql_name(known[near[0]])}? " if near else ""
+    if names[0].lower() not in by_lower_case:
+        near = get_close_matches(names[0].lower(), by_lower_case, 1)
+        advice = f"did you mean {sql_name(by_lower_case[near[0]])}? " if near else ""
         raise QueryRefusedError(f"there is no container {names[0][:60]!r}; {advice}{_allowed(containers)}")
-    return known[names[0].lower()], names[-1]
+    return by_lower_case[names[0].lower()], names[-1]
 
 
 class _Writer:
@@ -280,11 +280,11 @@ def _function(name: str) -> str:
     if name.upper() in _AGGREGATES:
         raise QueryRefusedError(_ALONE)
     if name.upper() not in _FUNCTIONS:
-        known = ", ".join(sorted(_FUNCTIONS | _AGGREGATES))
+        functions = ", ".join(sorted(_FUNCTIONS | _AGGREGATES))
         near = get_close_matches(name.upper(), _FUNCTIONS | _AGGREGATES, 1)
         advice = f"did you mean {near[0]}? " if near else ""
         raise QueryRefusedError(
-            f"{name[:40]} is no function of queries here; {advice}there are {known}, and no subqueries"
+            f"{name[:40]} is no function of queries here; {advice}there are {functions}, and no subqueries"
         )
     return name.upper()
 

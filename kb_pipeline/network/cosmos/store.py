@@ -105,8 +105,8 @@ class CosmosStore(NetworkStore):
         scope = served.scope
         text = gremlin_gate.checked(query, scope, limits.rows + 1, limits.characters)
         self._names(served).check(gremlin_gate.parse(query))
-        found = self._gremlin.ask(text, seconds=limits.seconds, most_bytes=limits.bytes * _ANSWER_BYTES)
-        return _limited((_shown_row(each, scope) for each in found), limits, began)
+        results = self._gremlin.ask(text, seconds=limits.seconds, most_bytes=limits.bytes * _ANSWER_BYTES)
+        return _limited((_shown_row(each, scope) for each in results), limits, began)
 
     def _names(self, served: LoadedVersion) -> GraphNames:
         """What queries may name: the types of the manifest, and the columns that were loaded."""
@@ -123,10 +123,10 @@ class CosmosStore(NetworkStore):
             row = {name: value[0] if value else None for name, value in zip(checked.names, values, strict=True)}
             return _limited([row], limits, began)
         results = self._results(checked, checked.texts[0], limits)
-        found = _limited((cosmos_sql_gate.plain(each, checked.renamed) for each in results), limits, began)
+        rows = _limited((cosmos_sql_gate.plain(each, checked.renamed) for each in results), limits, began)
         if checked.sorted:
-            found.rows.sort(key=lambda row: [(value is None, value) for value in row.values()])
-        return found
+            rows.rows.sort(key=lambda row: [(value is None, value) for value in row.values()])
+        return rows
 
     def _results(self, checked: cosmos_sql_gate.Checked, text: str, limits: QueryLimits) -> Iterator[Any]:
         return self._telemetry.rows(checked.container, text, checked.parameters, limits.seconds)
@@ -172,8 +172,8 @@ class CosmosStore(NetworkStore):
         query = f"g.{step}().has('{key}', s).has('{PAGE}', n).valueMap(true)"
 
         def read(page: int) -> list[dict[str, Any]]:
-            found = self._gremlin.ask(query, {"s": scope.name, "n": page}, seconds=_READ_SECONDS)
-            return [_shown_row(each, scope) for each in found]
+            elements = self._gremlin.ask(query, {"s": scope.name, "n": page}, seconds=_READ_SECONDS)
+            return [_shown_row(each, scope) for each in elements]
 
         with ThreadPoolExecutor(_PAGES_AT_ONCE) as pool:
             rows = [row for some in pool.map(read, range(pages)) for row in some]

@@ -69,10 +69,10 @@ def read_versions(gremlin: GremlinService, scenario: str, seconds: float) -> Ver
         KnowledgeBaseError: the graph cannot be read.
     """
     query = f"g.V(s).has('{PARTITION}', s).values('{_STATE}')"
-    found = gremlin.ask(query, {"s": scenario}, seconds=seconds)
-    if not found:
+    results = gremlin.ask(query, {"s": scenario}, seconds=seconds)
+    if not results:
         return Versions()
-    state = json.loads(found[0])
+    state = json.loads(results[0])
     return Versions(
         _read(state["current"]), _read(state["previous"]), tuple(each for row in state["begun"] if (each := _read(row)))
     )

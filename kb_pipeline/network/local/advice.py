@@ -12,15 +12,17 @@ _CALLS = "downstream('LINK-1', 4), neighbours('LINK-1'), common_causes(['VPN-1',
 
 def advice_on(error: str, text: str, columns: Mapping[str, Sequence[str]]) -> str:
     """What may help. ``columns`` are those of each table."""
-    found = []
+    advice = []
     if no_column := _NO_COLUMN.search(error):
         how, wrong = no_column.groups()
         if homes := [sql_name(table) for table, names in columns.items() if wrong.lower() in map(str.lower, names)]:
-            found.append(f"{sql_name(wrong)} is a column of {' and '.join(homes)}")
-        asked = [table for table in columns if re.search(rf"\b{re.escape(table)}\b", text, re.IGNORECASE)]
-        found += [f"the columns of {sql_name(table)} are {', '.join(map(sql_name, columns[table]))}" for table in asked]
+            advice.append(f"{sql_name(wrong)} is a column of {' and '.join(homes)}")
+        named = [table for table in columns if re.search(rf"\b{re.escape(table)}\b", text, re.IGNORECASE)]
+        advice += [
+            f"the columns of {sql_name(table)} are {', '.join(map(sql_name, columns[table]))}" for table in named
+        ]
         if how == "Referenced column":
-            found.append(f"a text stands in single quotation marks, such as '{wrong}'")
+            advice.append(f"a text stands in single quotation marks, such as '{wrong}'")
     if re.search(rf"\b({'|'.join(WALKS)})\b", text, re.IGNORECASE):
-        found.append(f"walks are called so: {_CALLS}")
-    return "; ".join([*found, "check the names and ask again"])
+        advice.append(f"walks are called so: {_CALLS}")
+    return "; ".join([*advice, "check the names and ask again"])

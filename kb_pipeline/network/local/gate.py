@@ -105,8 +105,8 @@ def _check_table(node: dict[str, Any], visible: Collection[str], tables: Collect
 def _check_function(name: str, node: dict[str, Any], tables: Collection[str]) -> None:
     """Refuse a function that is not written down; all signs, such as ``||``, are functions that pass."""
     path = (node.get("qualified_name") or {}).get("path") or [name]
-    known = _folded(name) in FUNCTIONS or _folded(name) in _TABLE_FUNCTIONS or not re.search(r"\w", name)
-    if len(path) > 1 or not known:
+    is_allowed = _folded(name) in FUNCTIONS or _folded(name) in _TABLE_FUNCTIONS or not re.search(r"\w", name)
+    if len(path) > 1 or not is_allowed:
         close = get_close_matches(_folded(name), FUNCTIONS, _CLOSE)
         instead = (
             f"similar ones are {', '.join(close)}" if close else "texts are joined with || and numbers get round()"

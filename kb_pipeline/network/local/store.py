@@ -160,11 +160,11 @@ class LocalStore(NetworkStore):
 
         A query whose asker is gone is given up.
         """
-        asked = PendingQuery()
+        pending = PendingQuery()
         try:
-            return await asyncio.get_running_loop().run_in_executor(self._waiting, self.query, query, limits, asked)
+            return await asyncio.get_running_loop().run_in_executor(self._waiting, self.query, query, limits, pending)
         except asyncio.CancelledError:
-            asked.give_up()
+            pending.give_up()
             raise
 
     async def _in_thread(self, work: Callable[[], T]) -> T:

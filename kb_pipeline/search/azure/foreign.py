@@ -172,10 +172,10 @@ class ForeignIndex(SearchIndex):
         for start in range(0, len(legal), _KEYS):
             condition = in_list(self.shape.options.filterable[KEY], legal[start : start + _KEYS])
             with self._service.translated_errors(self.name):
-                found = self._service.documents(self.name).search(
+                results = self._service.documents(self.name).search(
                     search_text="*", filter=condition, select=selected(self._fields), top=_KEYS
                 )
-                yield from (as_readable(to_indexed_chunk(row, self._fields), self.shape) for row in found)
+                yield from (as_readable(to_indexed_chunk(row, self._fields), self.shape) for row in results)
 
     def _named(self, blocks: Sequence[Chunk], filters: SearchFilter) -> list[Chunk]:
         """Give blocks the title and the file of their documents, where their index has no fields for them.
@@ -206,11 +206,11 @@ class ForeignIndex(SearchIndex):
 def _with_names(block: Chunk, document: Chunk | None) -> Chunk:
     if document is None:
         return block
-    known: dict[str, object] = {} if block.filename else {"filename": document.filename}
+    facts: dict[str, object] = {} if block.filename else {"filename": document.filename}
     if not block.title:
-        known |= {"title": document.title, "section_header": block.section_header or document.title}
-        known |= {"heading_path": block.heading_path or (document.title,)}
-    return block.model_copy(update=known)
+        facts |= {"title": document.title, "section_header": block.section_header or document.title}
+        facts |= {"heading_path": block.heading_path or (document.title,)}
+    return block.model_copy(update=facts)
 
 
 def _fused(*lists: Sequence[SearchHit]) -> list[SearchHit]:

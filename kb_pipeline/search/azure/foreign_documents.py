@@ -115,8 +115,8 @@ class ForeignDocuments:
 
     def find(self, chunk_ids: Collection[str]) -> dict[str, Chunk]:
         """Map id -> the document row, of those that there are. Access lists are not looked at."""
-        found = ((chunk_id, self._read(chunk_id.removeprefix(DOCUMENT_ID))) for chunk_id in chunk_ids)
-        return {chunk_id: row for chunk_id, row in found if row is not None}
+        rows = ((chunk_id, self._read(chunk_id.removeprefix(DOCUMENT_ID))) for chunk_id in chunk_ids)
+        return {chunk_id: row for chunk_id, row in rows if row is not None}
 
     def _check_filterable(self, filters: SearchFilter) -> None:
         wanted = [*filters.facts, *(["upload_date"] if filters.upload_date is not None else [])]

@@ -23,19 +23,19 @@ def of_block(ours: Values) -> dict[str, Any]:
 
     Blocks without a place of their own are in the order of their pages.
     """
-    known: dict[str, Any] = {}
+    facts: dict[str, Any] = {}
     if ours.get("block_type") in get_args(BlockType):
-        known["block_type"] = ours["block_type"]
-    if known.get("block_type") == "image" and ours.get(CAPTION):
-        known["content"] = str(ours[CAPTION])
+        facts["block_type"] = ours["block_type"]
+    if facts.get("block_type") == "image" and ours.get(CAPTION):
+        facts["content"] = str(ours[CAPTION])
     if ours.get("image_urls") == "":
-        known["image_urls"] = ()
+        facts["image_urls"] = ()
     if ours.get("filename"):
-        known["filename"] = str(ours["filename"])
+        facts["filename"] = str(ours["filename"])
     if isinstance(page := ours.get("page_start"), int) and page > 0:
-        known["page_breaks"] = (PageBreak(offset=0, page=page),)
-        known["chunk_index"] = index if isinstance(index := ours.get("chunk_index"), int) else page
-    return known
+        facts["page_breaks"] = (PageBreak(offset=0, page=page),)
+        facts["chunk_index"] = index if isinstance(index := ours.get("chunk_index"), int) else page
+    return facts
 
 
 def of_document(ours: Values) -> dict[str, Any]:

@@ -150,8 +150,8 @@ def count_kind(service: SearchService, index: str, block_type: BlockType, fields
     """Count the rows of one kind, by which the index must be able to filter."""
     kind = odata(SearchFilter(block_type=(block_type,)), fields)
     with service.translated_errors(index):
-        found = service.documents(index).search(search_text="*", filter=kind, top=0, include_total_count=True)
-        return found.get_count() or 0
+        results = service.documents(index).search(search_text="*", filter=kind, top=0, include_total_count=True)
+        return results.get_count() or 0
 
 
 def list_rows(
@@ -178,7 +178,7 @@ def list_rows(
     rows: list[Chunk] = []
     for condition in [f"{gap} ne null", f"{gap} eq null"] if gap else [""]:
         with service.translated_errors(index):
-            found = service.documents(index).search(
+            results = service.documents(index).search(
                 search_text="*",
                 filter=" and ".join(filter(None, [odata(filters, options.filterable), condition])) or None,
                 select=selected(options.fields),
@@ -187,8 +187,8 @@ def list_rows(
                 top=limit - len(rows),
                 include_total_count=True,
             )
-            page = newest(list(found), options.fields)
-            total += found.get_count() or 0
+            page = newest(list(results), options.fields)
+            total += results.get_count() or 0
         rows += [to_chunk(row, options.fields) for row in page]
     return DocumentPage(total=total, documents=tuple(rows))
 

@@ -164,9 +164,9 @@ class TableSearch:
         beside: Scores = {}
         if is_split and kinds != ("text",):
             beside = self._containing(self.query.words, BESIDE, self._condition)
-        found = sorted((sections | stemmed | beside).items(), key=lambda item: -item[1])
+        ranked = sorted((sections | stemmed | beside).items(), key=lambda item: -item[1])
         is_english = bool(stemmed) and language_of(self.query.words) == ENGLISH
-        return dict(found), frozenset(() if is_english else stemmed)
+        return dict(ranked), frozenset(() if is_english else stemmed)
 
     def _containing(self, words: str, column: str, condition: str | None) -> Scores:
         from lancedb.query import MatchQuery

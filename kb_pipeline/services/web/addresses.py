@@ -37,8 +37,8 @@ _ISATAP = 0x5EFE
 
 async def resolve(host: str, port: int) -> list[str]:
     """All addresses that this machine's resolver knows for a name. Numbers in odd notations are addresses, too."""
-    found = await asyncio.get_running_loop().getaddrinfo(host, port, type=socket.SOCK_STREAM)
-    return list(dict.fromkeys(str(address[0]) for *_, address in found))
+    answers = await asyncio.get_running_loop().getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    return list(dict.fromkeys(str(address[0]) for *_, address in answers))
 
 
 def is_public(address: str) -> bool:

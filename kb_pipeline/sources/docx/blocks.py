@@ -229,8 +229,8 @@ def _heading_level(paragraph: Element, style: str, styles: WordStyles) -> int:
     """The level of a heading, counted from 1, as Word's own list of contents has it; 0 for text."""
     said = value(child(paragraph, "pPr", "outlineLvl"))
     for one in styles.chain(style) if not said else ():
-        if found := _HEADING.fullmatch(name_in(one)):
-            return int(found[1])
+        if match := _HEADING.fullmatch(name_in(one)):
+            return int(match[1])
         if said := value(child(one, "pPr", "outlineLvl")):
             break
     if said:
@@ -238,8 +238,8 @@ def _heading_level(paragraph: Element, style: str, styles: WordStyles) -> int:
     name = styles.name(style) or style.casefold()
     if name == "heading":  # Apple's Pages
         return 1
-    found = _HEADING.fullmatch(name)
-    return int(found[1]) if found else 0
+    match = _HEADING.fullmatch(name)
+    return int(match[1]) if match else 0
 
 
 def _block_of(style: str, styles: WordStyles) -> str:

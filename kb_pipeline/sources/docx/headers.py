@@ -22,8 +22,8 @@ def insert_headers(tree: Element, headers: Sequence[Element]) -> None:
     body = child(tree, "body")
     if body is None:
         return
-    known = set(_words(" ".join(text.text or "" for text in tree.iter("{*}t"))))
-    said = (_BETWEEN.join(line for line in _lines(header) if not known.issuperset(_words(line))) for header in headers)
+    words = set(_words(" ".join(text.text or "" for text in tree.iter("{*}t"))))
+    said = (_BETWEEN.join(line for line in _lines(header) if not words.issuperset(_words(line))) for header in headers)
     lines = list(dict.fromkeys(filter(None, said)))
     first = next(
         (block for block in body if name_of(block) == "p" and next(block.iter("{*}t"), None) is not None), None

@@ -172,7 +172,7 @@ def mark_graphics(tree: Element, token: str, part_of: Callable[[str], Element | 
 
     ``part_of`` returns the part that a relationship names.
     """
-    found: list[str] = []
+    marks: list[str] = []
     unread = 0
     for frame in reversed(list(tree.iter("{*}graphicData"))):
         paragraph = next(frame.iterancestors("{*}p"), None)
@@ -181,13 +181,13 @@ def mark_graphics(tree: Element, token: str, part_of: Callable[[str], Element | 
                 continue
             if html := _graphic(part_of, value(inner, key), write):
                 marked, run = made_like(paragraph, "p"), made_like(paragraph, "r")
-                run.append(_text(paragraph, _GRAPHIC.format(token=token, number=len(found))))
+                run.append(_text(paragraph, _GRAPHIC.format(token=token, number=len(marks))))
                 marked.append(run)
                 paragraph.addnext(marked)
-                found.append(html)
+                marks.append(html)
             else:
                 unread += 1
-    return Graphics(tuple(found), token, unread)
+    return Graphics(tuple(marks), token, unread)
 
 
 def _graphic(part_of: Callable[[str], Element | None], relationship: str, write: Callable[[Element], str]) -> str:

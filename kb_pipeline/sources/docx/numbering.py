@@ -47,8 +47,8 @@ class Numbering:
     """The lists of ``word/numbering.xml``, and how far each has counted."""
 
     def __init__(self, part: Element | None, styles: WordStyles) -> None:
-        found = () if part is None else part.iter("{*}abstractNum")
-        self._abstract = {value(one, "abstractNumId"): one for one in found}
+        definitions = () if part is None else part.iter("{*}abstractNum")
+        self._abstract = {value(one, "abstractNumId"): one for one in definitions}
         self._instances = {value(one, "numId"): one for one in (() if part is None else part.iter("{*}num"))}
         self._styles = styles
         self._counts: dict[str, list[int | None]] = {}
@@ -98,8 +98,8 @@ class Numbering:
         return self._read[instance]
 
     def _of_instance(self, instance: str) -> tuple[str, dict[int, _Level], dict[int, int]]:
-        found = self._instances.get(instance)
-        overrides = [] if found is None else list(found.iterfind("{*}lvlOverride"))
+        definition = self._instances.get(instance)
+        overrides = [] if definition is None else list(definition.iterfind("{*}lvlOverride"))
         starts = {
             _number(value(one, "ilvl")): _number(value(start), 1)
             for one in overrides
@@ -108,15 +108,15 @@ class Numbering:
         seen = {instance}
         abstract = None
         key = ""
-        while found is not None:
-            key = value(child(found, "abstractNumId"))
+        while definition is not None:
+            key = value(child(definition, "abstractNumId"))
             abstract = self._abstract.get(key)
             linked = value(child(abstract, "numStyleLink"))
             instance = value(self._styles.first(linked, "pPr", "numPr", "numId")) if linked else ""
             if instance in seen:
                 break
             seen.add(instance)
-            found = self._instances.get(instance) if instance else None
+            definition = self._instances.get(instance) if instance else None
         read = [] if abstract is None else list(abstract.iterfind("{*}lvl"))
         read += [level for one in overrides if (level := child(one, "lvl")) is not None]
         levels = {_number(value(level, "ilvl")): _level(level) for level in read}

@@ -224,8 +224,8 @@ class _Beside:
 
     def headers(self, tree: Any) -> list[str]:  # noqa: ANN401
         """The paths of the headers of the pages, in the order of the sections, each once."""
-        found = (self._targets.get(value(one, "id"), "") for one in tree.iter("{*}headerReference"))
-        return list(dict.fromkeys(found))
+        targets = (self._targets.get(value(one, "id"), "") for one in tree.iter("{*}headerReference"))
+        return list(dict.fromkeys(targets))
 
 
 def _leave_out_contents(tree: Any, styles: WordStyles) -> None:  # noqa: ANN401 - an element of lxml
@@ -282,10 +282,10 @@ def _left_out(unseen: int) -> tuple[str, ...]:
 
 
 def _lost_letters(name: str, expected: int, body: str) -> tuple[str, ...]:
-    found = _letters_in(re.sub(r"<[^>]*>|&#?\w+;", "", body))
-    if found >= expected * (1 - _WORTH_A_WARNING):
+    letters = _letters_in(re.sub(r"<[^>]*>|&#?\w+;", "", body))
+    if letters >= expected * (1 - _WORTH_A_WARNING):
         return ()
-    return (f"{expected - found:,} of {expected:,} letters of {name} stand where they are not read (shapes, charts)",)
+    return (f"{expected - letters:,} of {expected:,} letters of {name} stand where they are not read (shapes, charts)",)
 
 
 def _text_of(paragraph: Any) -> str:  # noqa: ANN401 - an element of lxml

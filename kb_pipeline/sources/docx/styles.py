@@ -29,8 +29,8 @@ def child(element: Element | None, *names: str) -> Element | None:
 
 def value(element: Element | None, name: str = "val") -> str:
     """An attribute by its local name; "" if it is not there."""
-    found: Iterable[tuple[Any, Any]] = () if element is None else element.attrib.items()
-    return next((str(said) for key, said in found if str(key).rpartition("}")[2] == name), "")
+    attributes: Iterable[tuple[Any, Any]] = () if element is None else element.attrib.items()
+    return next((str(said) for key, said in attributes if str(key).rpartition("}")[2] == name), "")
 
 
 def is_on(element: Element | None) -> bool:
@@ -59,11 +59,11 @@ class WordStyles:
 
     def _chain(self, style: str) -> tuple[Element, ...]:
         """A style, and those on which it is based, the nearest first."""
-        found: list[Element] = []
-        while (one := self._by_id.get(style)) is not None and one not in found and len(found) < _MOST_BASES:
-            found.append(one)
+        styles: list[Element] = []
+        while (one := self._by_id.get(style)) is not None and one not in styles and len(styles) < _MOST_BASES:
+            styles.append(one)
             style = value(child(one, "basedOn"))
-        return tuple(found)
+        return tuple(styles)
 
     def of_paragraph(self, paragraph: Element) -> str:
         """The id of the style of a paragraph."""

@@ -111,12 +111,12 @@ class _Look:
 
     def _of_style_and_its_bases(self, style: str) -> dict[str, Element]:
         """What a style says of runs, and of the shading of its paragraphs."""
-        found: dict[str, Element] = {}
+        properties: dict[str, Element] = {}
         for one in reversed(self._styles.chain(style)):
-            found |= _named(child(one, "rPr"))
+            properties |= _named(child(one, "rPr"))
             if (shading := child(child(one, "pPr"), "shd")) is not None:
-                found["p:shd"] = shading
-        return found
+                properties["p:shd"] = shading
+        return properties
 
 
 def _named(properties: Element | None) -> dict[str, Element]:
@@ -160,8 +160,8 @@ def _is_same(colour: str, ground: str) -> bool:
 def _page_size(tree: Element) -> tuple[float, float]:
     """The largest width and height of a page, in points; those of the largest usual paper if none is said."""
     sizes = [(value(size, "w"), value(size, "h")) for size in tree.iter("{*}pgSz")]
-    known = [(int(w) / 20, int(h) / 20) for w, h in sizes if w.isdecimal() and h.isdecimal()]
-    return (max(w for w, _ in known), max(h for _, h in known)) if known else (1191.0, 1191.0)
+    pages = [(int(w) / 20, int(h) / 20) for w, h in sizes if w.isdecimal() and h.isdecimal()]
+    return (max(w for w, _ in pages), max(h for _, h in pages)) if pages else (1191.0, 1191.0)
 
 
 def _is_away(drawing: Element, page: tuple[float, float]) -> bool:
@@ -202,8 +202,8 @@ def _number(text: str | None) -> float:
 
 
 def _length(written: str | None) -> float | None:
-    found = _LENGTH.match((written or "").strip())
-    return float(found[1]) * _UNITS[found[2] or ""] if found else None
+    match = _LENGTH.match((written or "").strip())
+    return float(match[1]) * _UNITS[match[2] or ""] if match else None
 
 
 def _is_space(run: Element) -> bool:

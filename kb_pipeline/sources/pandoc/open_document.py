@@ -77,12 +77,12 @@ class OdtSource(PandocSource):
                 about = _tree(_META, container.read(_META))
         except (*DAMAGED, UnreadableArticleError):  # they are only a convenience
             return DocumentFacts()
-        found = {each.tag: " ".join((each.text or "").split())[:300] for each in about.iter() if each.text}
+        texts = {each.tag: " ".join((each.text or "").split())[:300] for each in about.iter() if each.text}
         return DocumentFacts(
-            author=found.get(f"{_ABOUT}initial-creator", "") or found.get(f"{_DC}creator", ""),
-            created=_second(found.get(f"{_ABOUT}creation-date", "")),
-            changed=_second(found.get(f"{_DC}date", "")),
-            producer=found.get(f"{_ABOUT}generator", ""),
+            author=texts.get(f"{_ABOUT}initial-creator", "") or texts.get(f"{_DC}creator", ""),
+            created=_second(texts.get(f"{_ABOUT}creation-date", "")),
+            changed=_second(texts.get(f"{_DC}date", "")),
+            producer=texts.get(f"{_ABOUT}generator", ""),
         )
 
     def finish(self, html: str) -> str:

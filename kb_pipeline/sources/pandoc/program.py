@@ -97,8 +97,8 @@ def convert(
 
 def _program(name: str) -> str:
     """Return the path of the program that the package brings; another pandoc could be of any age."""
-    found = find_spec("pypandoc")
-    path = Path(found.origin).parent / "files" / "pandoc" if found and found.origin else None
+    spec = find_spec("pypandoc")
+    path = Path(spec.origin).parent / "files" / "pandoc" if spec and spec.origin else None
     if path is None or not path.is_file():
         missing = str(MissingExtraError(name, "formats"))
         raise UnreadableArticleError(missing)  # the others of the run need no pandoc

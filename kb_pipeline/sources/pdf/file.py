@@ -46,8 +46,8 @@ def check_is_pdf(name: str, beginning: bytes) -> None:
     if b"%PDF-" in beginning[:_SIGNATURE_WITHIN]:
         return
     kind = kind_of(beginning)
-    found = f"it is {kind}" if kind else "it does not begin with %PDF-"
-    raise UnreadableArticleError(f"{name} is no PDF: {found}; export it as PDF again, or rename it")
+    problem = f"it is {kind}" if kind else "it does not begin with %PDF-"
+    raise UnreadableArticleError(f"{name} is no PDF: {problem}; export it as PDF again, or rename it")
 
 
 @contextmanager
@@ -145,10 +145,10 @@ def facts_of(document: pdfium.PdfDocument) -> tuple[str, DocumentFacts]:
 
 def iso_date(written: str) -> str:
     """Return a date of a PDF (``D:20240131120000+01'00'``) as ISO 8601, as exact as it is; "" if it is none."""
-    found = _DATE.match(written)
-    if not found:
+    match = _DATE.match(written)
+    if not match:
         return ""
-    year, month, day, hour, minute, second, utc, sign, hours, minutes = found.groups()
+    year, month, day, hour, minute, second, utc, sign, hours, minutes = match.groups()
     if not (year > "0000" and "01" <= (month or "01") <= "12" and "01" <= (day or "01") <= "31"):
         return ""
     date = "-".join(filter(None, (year, month, day if month else None)))
@@ -209,8 +209,8 @@ def _target(document: pdfium.PdfDocument, bookmark: object, pages: int) -> tuple
         return 0, None
     has_x, has_y, has_zoom = ctypes.c_int(), ctypes.c_int(), ctypes.c_int()
     x, y, zoom = ctypes.c_float(), ctypes.c_float(), ctypes.c_float()
-    found = pdfium_c.FPDFDest_GetLocationInPage(target, has_x, has_y, has_zoom, x, y, zoom)
-    if not (found and has_y.value):
+    has_place = pdfium_c.FPDFDest_GetLocationInPage(target, has_x, has_y, has_zoom, x, y, zoom)
+    if not (has_place and has_y.value):
         return index + 1, None
     size = pdfium_c.FS_SIZEF()
     pdfium_c.FPDF_GetPageSizeByIndexF(document, index, size)

@@ -47,7 +47,7 @@ def fields_of(document: pypdfium2.PdfDocument) -> Mapping[int, list[Note]]:
     form = document.formenv
     if form is None:
         return {}
-    found: dict[int, list[Note]] = {}
+    notes: dict[int, list[Note]] = {}
     try:
         for index in range(len(document)):
             try:
@@ -62,12 +62,12 @@ def fields_of(document: pypdfium2.PdfDocument) -> Mapping[int, list[Note]]:
                 and (text := _of_field(form.raw, annotation))
             ]
             if fields:
-                found[index + 1] = sorted_notes(fields)
+                notes[index + 1] = sorted_notes(fields)
             page.close()
     finally:
         form.close()
         document.formenv = None
-    return found
+    return notes
 
 
 def _of_field(form: Any, annotation: Any) -> str:  # noqa: ANN401 - ctypes

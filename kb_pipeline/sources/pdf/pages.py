@@ -329,15 +329,15 @@ class _Styles:
         divide(start, _text_object(self._address, start), stop - 1, _text_object(self._address, stop - 1))
         begin, end, before = -1, -1, None
         for first, last, text_object in pieces:
-            known = self._by_object.get(text_object)
-            if known is None:
-                known = self._by_object[text_object] = self._read(text_object, first)
-            if known == before:
+            style = self._by_object.get(text_object)
+            if style is None:
+                style = self._by_object[text_object] = self._read(text_object, first)
+            if style == before:
                 end = last
                 continue
             if before is not None:
                 yield begin, end, *before
-            begin, end, before = first, last, known
+            begin, end, before = first, last, style
         if before is not None:
             yield begin, end, *before
 

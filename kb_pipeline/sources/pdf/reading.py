@@ -143,9 +143,9 @@ class _Reading:
             pages = list(self._pages())
             body = "" if self._unread() else self._tagged(pages, in_document, left_out)
         else:
-            known = study(self._pages(), in_document)
-            body = "" if self._unread() else self._laid_out(known)
-            left_out |= {number: known.left_out(number) for number in known.sheets}
+            studied = study(self._pages(), in_document)
+            body = "" if self._unread() else self._laid_out(studied)
+            left_out |= {number: studied.left_out(number) for number in studied.sheets}
         if unread := self._unread():
             return PdfReading(unread=unread)
         self._count_what_is_left_out()
@@ -333,9 +333,9 @@ class _Reading:
         words = tagged_words(roots)
         tagged = {page.number for page in pages if self._is_by_tags(page, words)}
         if not tagged:
-            known = study(pages, outline)
-            html = self._laid_out(known)
-            left_out |= {number: known.left_out(number) for number in known.sheets}
+            studied = study(pages, outline)
+            html = self._laid_out(studied)
+            left_out |= {number: studied.left_out(number) for number in studied.sheets}
             return html
         if 1 in tagged:
             mark_title(roots, pages)
@@ -350,11 +350,11 @@ class _Reading:
             self._infos[number] = self._infos[number].model_copy(update={"read_by": "tags"})
         others: dict[int, str] = {}
         if any(info.read_by in ("text", "ocr") for info in self._infos.values()):
-            known = study(pages, outline)
+            studied = study(pages, outline)
             for number, info in self._infos.items():
                 if info.read_by in ("text", "ocr"):
-                    others[number] = self._laid_out(known, [number])
-                    left_out[number] = known.left_out(number)
+                    others[number] = self._laid_out(studied, [number])
+                    left_out[number] = studied.left_out(number)
         others |= self._beside_tags([page for page in pages if page.number in tagged], words, left_out)
         by_tags = tagged_html(
             roots,
@@ -385,8 +385,8 @@ class _Reading:
         shown = without_furniture(untagged)
         for page, kept in zip(untagged, shown, strict=True):
             left_out[page.number] = " ".join(word.text for word in page.words if word not in kept.words)
-        known = study(page for page in shown if page.words)
-        return {number: layout_html(known, [number], lambda number, label: "") for number in known.sheets}
+        studied = study(page for page in shown if page.words)
+        return {number: layout_html(studied, [number], lambda number, label: "") for number in studied.sheets}
 
     def _is_by_tags(self, page: Page, words: frozenset[tuple[int, int]]) -> bool:
         """Whether the tags hold nearly all words of the page that are not running lines."""

@@ -77,18 +77,18 @@ class PdfSource(Source):
                 f"{name} has {len(reading.unread):,} pages without usable text, which OCR would have to read; at most "
                 f"{limits.most_ocr_pages:,} are: scan it with text recognition, or raise KB_OCR_PAGES"
             )
-        found: dict[int, Lines] = {}
+        lines: dict[int, Lines] = {}
         if self._equipment.read_picture:
             for number in reading.unread:
                 picture, scale = self._call(name, draw, path, name, password, number)
                 doing(f"reading page {number} of {name} by OCR")
                 with waiting():  # the number of such pages is limited, not their time
-                    found[number] = _recognised(self._equipment.read_picture, picture, scale)
-        read_again = self._call(name, read, path, name, password, limits.most_pages, found)
+                    lines[number] = _recognised(self._equipment.read_picture, picture, scale)
+        read_again = self._call(name, read, path, name, password, limits.most_pages, lines)
         if self._equipment.read_picture:
-            return read_again, found
+            return read_again, lines
         pages = tuple(_as_unread(page) if page.number in reading.unread else page for page in read_again.pages)
-        return replace(read_again, pages=pages), found
+        return replace(read_again, pages=pages), lines
 
     def _call(self, name: str, function: Callable[..., T], *arguments: object) -> T:
         return call_in(self._process, self._equipment.limits, name, _ADVICE, function, *arguments)

@@ -101,8 +101,8 @@ class _Look:
 
     def is_blank(self, word: Word) -> bool:
         """Whether the page shows nothing in the place of the word."""
-        found = self._whole[_pixels(_core(word), self._scale)]
-        return not found.size or int(found.max()) - int(found.min()) < _SHOWN
+        pixels = self._whole[_pixels(_core(word), self._scale)]
+        return not pixels.size or int(pixels.max()) - int(pixels.min()) < _SHOWN
 
     def is_too_small(self, placed: PlacedWord) -> bool:
         """Whether a word is too small to be read: fonts that are wrong about their height or their widths are not."""
@@ -134,10 +134,10 @@ class _Look:
         close = self._closely(painted, set(text_of.values()), boxes.values())
         ink = {at: close.ink(box) for at, box in boxes.items()}
         seen = {at: close.seen(box) for at, box in boxes.items()}
-        known = {self._text_of(one.first) for one, trace, _ in looks if trace}
-        known |= {text for at, text in text_of.items() if ink[at] or seen[at]}
+        texts = {self._text_of(one.first) for one, trace, _ in looks if trace}
+        texts |= {text for at, text in text_of.items() if ink[at] or seen[at]}
         with_letters = {text for at, text in text_of.items() if boxes[at].height > 0}
-        off = {text for text in with_letters - known if painted.can_be_drawn(self._page, text)}
+        off = {text for text in with_letters - texts if painted.can_be_drawn(self._page, text)}
         gone = {at: seen[at] <= _SHARE * ink[at] for at, text in text_of.items() if ink[at] or text in off}
         others = [one.word.box for one, trace, is_covered in looks if trace and not is_covered]
         is_scan = painted.area_of_images > _WHOLE_PAGE * self._size[0] * self._size[1]

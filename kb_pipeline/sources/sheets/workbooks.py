@@ -102,13 +102,13 @@ def _rows(sheet: CalamineSheet, marks: SheetMarks, workbook: Workbook) -> Iterat
     _, first_column = sheet.start or (0, 0)  # rows are given from the first one on, columns from the first with a value
     blank = False
     for at, values in enumerate(sheet.iter_rows()):
-        found = {column: value for column, value in enumerate(values, first_column) if value != ""}
-        if found and marks.hides_row(at):
+        by_column = {column: value for column, value in enumerate(values, first_column) if value != ""}
+        if by_column and marks.hides_row(at):
             workbook.hidden_rows += 1
             continue
-        hidden_columns |= (hidden := set(filter(marks.hides_column, found)))
+        hidden_columns |= (hidden := set(filter(marks.hides_column, by_column)))
         cells, shown = {}, {}
-        for column, value in found.items():
+        for column, value in by_column.items():
             if column in hidden:
                 continue
             text = marks.text_of(at, column, value)

@@ -87,16 +87,16 @@ class XlsxSheets:
 
     def _pictures(self, part: str) -> Mapping[int, list[str]]:
         """The pictures that lie on a sheet, as HTML, by the number of the row at which each begins."""
-        found: dict[int, list[str]] = {}
+        links: dict[int, list[str]] = {}
         if part not in self._container.namelist():
-            return found
+            return links
         targets = self._targets(part)
         for anchor in safe_tree(self._name, self._container.read(part)):
             row = int(anchor.findtext("{*}from/{*}row") or 0) + 1
             for picture in anchor.iter("{*}pic"):
                 if html := self._picture(picture, targets):
-                    found.setdefault(row, []).append(html)
-        return found
+                    links.setdefault(row, []).append(html)
+        return links
 
     def _picture(self, picture: Element, targets: Mapping[str, str]) -> str:
         about = picture.find(".//{*}cNvPr")

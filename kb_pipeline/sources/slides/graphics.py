@@ -56,8 +56,8 @@ def chart_html(chart: Element) -> str:
 
 
 def _first_not_empty(series: Sequence[Element], *names: str) -> dict[int, str]:
-    found = (_values(one.find(f"{_C}{name}")) for one in series for name in names)
-    return next((values for values in found if values), {})
+    columns = (_values(one.find(f"{_C}{name}")) for one in series for name in names)
+    return next((values for values in columns if values), {})
 
 
 def _values(data: Element | None) -> dict[int, str]:

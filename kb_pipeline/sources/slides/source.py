@@ -296,8 +296,8 @@ class _Slide:
     def leave_out_unseen(self, width: float, height: float) -> int:
         """Take out what no reader of a slide of this size sees; return the number of words."""
         above = [one for one in (self._layout, self._master) if one is not None]
-        found = (one.find(f"{_P}cSld/{_P}bg") for one in (self._slide.element, *above))
-        background = next((one for one in found if one is not None), None)
+        backgrounds = (one.find(f"{_P}cSld/{_P}bg") for one in (self._slide.element, *above))
+        background = next((one for one in backgrounds if one is not None), None)
         theme = None
         if self._master is not None:
             theme = _theme_of(self._slide.slide_layout.slide_master)

@@ -157,8 +157,8 @@ def _level(properties: Element | None) -> int:
 def _bullet_of(properties: Element | None, level: int, styles: Sequence[Element]) -> Element | None:
     """What is said of the bullet of a paragraph, at the nearest place."""
     candidates = [properties, *(style.find(f"{A}lvl{level + 1}pPr") for style in styles)]
-    found = (child for candidate in candidates if candidate is not None for child in candidate)
-    return next((child for child in found if _name(child) in _LISTS), None)
+    children = (child for candidate in candidates if candidate is not None for child in candidate)
+    return next((child for child in children if _name(child) in _LISTS), None)
 
 
 def _name(element: Element) -> str:

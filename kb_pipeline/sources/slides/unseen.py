@@ -39,9 +39,9 @@ class Colours:
     def __init__(self, theme: Element | None, mapping: Element | None) -> None:
         scheme = None if theme is None else next(theme.iter(f"{A}clrScheme"), None)
         named = {} if scheme is None else {_name(one): one[0] for one in scheme if len(one)}
-        found = {name: colour.get("lastClr") or colour.get("val", "") for name, colour in named.items()}
-        mapped = {} if mapping is None else {name: found.get(to, "") for name, to in mapping.attrib.items()}
-        self._named: Mapping[str, str] = {**found, **mapped}
+        colours = {name: colour.get("lastClr") or colour.get("val", "") for name, colour in named.items()}
+        mapped = {} if mapping is None else {name: colours.get(to, "") for name, to in mapping.attrib.items()}
+        self._named: Mapping[str, str] = {**colours, **mapped}
 
     def of(self, fill: Element | None) -> str:
         """The colour of a fill, "" if it is none, is mixed from others, or is transparent."""

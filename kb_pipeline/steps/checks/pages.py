@@ -49,14 +49,14 @@ class Control:
 
 def pages_ascend(article: ConvertedArticle) -> CheckResult:
     """Check that each page of the document begins once in the markdown, in order."""
-    found = [page_break.page for page_break in split_marks(article.markdown).breaks]
-    times = Counter(found)
+    numbers = [page_break.page for page_break in split_marks(article.markdown).breaks]
+    times = Counter(numbers)
     expected = [page.number for page in article.pages]
     problems = [
         *named("page", "missing", [page for page in expected if page not in times]),
         *named("page", "more than once", [page for page in times if times[page] > 1]),
         *named("page", "that the document does not have", sorted(times.keys() - set(expected))),
-        *named("page", "before an earlier one", [f"{a} before {b}" for a, b in pairwise(found) if a > b]),
+        *named("page", "before an earlier one", [f"{a} before {b}" for a, b in pairwise(numbers) if a > b]),
     ]
     return outcome(
         "pages_ascend",
@@ -74,21 +74,21 @@ def pages_are_covered(article: ConvertedArticle, control: Control) -> CheckResul
     without a text of their own (scans) are not judged. Words may be on a neighbouring page: a word, footnote or table
     that goes on over a page stands on one of them.
     """
-    found = _coverage(article, control)
-    total, lost = found.lost()
-    poor = found.below(_LEAST_OF_PAGE)
-    problems = [f"{lost:,} of {number(total, 'word')} of the document lost"] if found.is_incomplete() else []
-    problems += named("page", "incomplete", [_describe(page, found.expected, found.missing) for page in poor])
+    coverage = _coverage(article, control)
+    total, lost = coverage.lost()
+    poor = coverage.below(_LEAST_OF_PAGE)
+    problems = [f"{lost:,} of {number(total, 'word')} of the document lost"] if coverage.is_incomplete() else []
+    problems += named("page", "incomplete", [_describe(page, coverage.expected, coverage.missing) for page in poor])
     return outcome(
         "pages_are_covered",
         problems,
         "Compare these pages with the file: if their text cannot be copied from a viewer either, print the document to "
         "a new PDF, or stage its original format; then materialize converted_markdown again.",
         {
-            "pages": len(found.judged),
+            "pages": len(coverage.judged),
             "words": total,
-            "words_left_out": found.left_out.total(),
-            "words_beside_text": found.beside_text.total(),
+            "words_left_out": coverage.left_out.total(),
+            "words_beside_text": coverage.beside_text.total(),
             "words_lost": lost,
             "incomplete_pages": len(poor),
         },
@@ -155,8 +155,8 @@ def _coverage(article: ConvertedArticle, control: Control) -> _Coverage:
 
 def incomplete_pages(article: ConvertedArticle, control: Control) -> list[int]:
     """The pages for whose sake ``pages_are_covered`` fails; none if they are the greater part of the document."""
-    found = _coverage(article, control)
-    pages = found.below(_LEAST_OF_DOCUMENT if found.is_incomplete() else _LEAST_OF_PAGE)
+    coverage = _coverage(article, control)
+    pages = coverage.below(_LEAST_OF_DOCUMENT if coverage.is_incomplete() else _LEAST_OF_PAGE)
     return sorted(page.number for page in pages) if len(pages) <= len(article.pages) / 2 else []
 
 

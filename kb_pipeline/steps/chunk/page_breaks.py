@@ -78,7 +78,7 @@ def _own_words(section: str, parts: Sequence[str]) -> list[list[_Own]]:
     words: Iterator[re.Match[str]] = reversed(list(_WORD.finditer(section)))
     expected = next(words, None)
     rest = expected[0] if expected else ""
-    found: list[list[_Own]] = []
+    places: list[list[_Own]] = []
     for part in reversed(parts):
         own: list[_Own] = []
         for match in reversed(list(_WORD.finditer(part))):
@@ -90,8 +90,8 @@ def _own_words(section: str, parts: Sequence[str]) -> list[list[_Own]]:
             if not rest:
                 expected = next(words, None)
                 rest = expected[0] if expected else ""
-        found.append(own[::-1])
-    return found[::-1]
+        places.append(own[::-1])
+    return places[::-1]
 
 
 def _with_first(breaks: Sequence[PageBreak], length: int, current: PageBreak) -> tuple[PageBreak, ...]:

@@ -95,8 +95,8 @@ class Screen:
     @cached_property
     def breadcrumb(self) -> tuple[Path, tuple[OcrLine, ...]]:
         """The breadcrumb, and the texts that it consists of."""
-        found = (breadcrumb_in(row, self._largest) for row in rows_of(self.items))
-        return next((each for each in found if each[0]), ((), ()))
+        breadcrumbs = (breadcrumb_in(row, self._largest) for row in rows_of(self.items))
+        return next((each for each in breadcrumbs if each[0]), ((), ()))
 
     @cached_property
     def _largest(self) -> OcrLine | None:

@@ -32,8 +32,8 @@ right of the text in the bar of a selected entry."""
 def selected_entry(items: Sequence[OcrLine]) -> OcrLine | None:
     """Return the one entry of a list, one below the other, that stands on another colour than all others."""
     lists = sorted(_lists(items), key=len, reverse=True)
-    found = (item for entries in lists if (item := _odd_one_out(entries)) and _is_bar(item, entries))
-    return next((item for item in found if not is_action(item.text)), None)
+    selected = (item for entries in lists if (item := _odd_one_out(entries)) and _is_bar(item, entries))
+    return next((item for item in selected if not is_action(item.text)), None)
 
 
 def selected_tab(items: Sequence[OcrLine]) -> OcrLine | None:

@@ -85,17 +85,17 @@ def _table(headings: Row, items: Sequence[OcrLine]) -> ScreenTable | None:
 
 def _consecutive(rows: Sequence[Row], headings: Row, start: float, gap: float) -> list[Row]:
     """Return the rows up to the first one that is outside of all columns, or further away than those before it."""
-    found: list[Row] = []
+    consecutive: list[Row] = []
     for row in rows:
         aligned = any(any(_columns([row], headings, edge)) for edge in (0.0, 0.5, 1.0))
-        if len(found) == _FIRST_ROWS:
-            gap = _PITCH * max(below[0].top - above[0].top for above, below in pairwise(found))
+        if len(consecutive) == _FIRST_ROWS:
+            gap = _PITCH * max(below[0].top - above[0].top for above, below in pairwise(consecutive))
         is_second_line = row[0].top - start <= _SECOND_LINE * row[0].height
-        if row[0].top - start > gap or not (aligned or (found and is_second_line)):
+        if row[0].top - start > gap or not (aligned or (consecutive and is_second_line)):
             break
-        found.append(row)
+        consecutive.append(row)
         start = row[0].top
-    return found
+    return consecutive
 
 
 def _columns(rows: Sequence[Row], headings: Row, edge: float) -> list[list[OcrLine]]:

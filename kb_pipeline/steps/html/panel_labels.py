@@ -127,14 +127,14 @@ def _by_order(page: Element) -> Iterator[tuple[Element, Element]]:
                 strips.setdefault(strip, []).append(element)
                 places[strip] = place
     for strip, tabs in strips.items():
-        found: list[Element] = []
+        labels: list[Element] = []
         for panel in islice(panels, bisect(panels, places[strip], key=places.__getitem__), None):
-            if len(found) == len(tabs):
+            if len(labels) == len(tabs):
                 break
-            if not found or found[-1] not in panel.iterancestors():
-                found.append(panel)
-        if len(found) == len(tabs):
-            yield from zip(tabs, found, strict=True)
+            if not labels or labels[-1] not in panel.iterancestors():
+                labels.append(panel)
+        if len(labels) == len(tabs):
+            yield from zip(tabs, labels, strict=True)
 
 
 def _put_above(panel: Element, control: Element) -> None:

@@ -147,9 +147,9 @@ def strip_of_links(strip: Element, by_id: Mapping[str, Element]) -> Iterator[tup
     panels = [by_id.get((link.get("href") or "#")[1:]) if link is not None else None for link in links]
     if len(panels) < 2 or panels != following:
         return
-    found = [(link, panel) for link, panel in zip(links, panels, strict=True) if link is not None and panel is not None]
-    if not any(begins_with(panel, text_of(link)) for link, panel in found):  # or they are the contents of a page
-        yield from found
+    pairs = [(link, panel) for link, panel in zip(links, panels, strict=True) if link is not None and panel is not None]
+    if not any(begins_with(panel, text_of(link)) for link, panel in pairs):  # or they are the contents of a page
+        yield from pairs
 
 
 def begins_with(panel: Element, label: str) -> bool:

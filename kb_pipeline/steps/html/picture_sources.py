@@ -53,9 +53,9 @@ def find_file(image: Element, files: ImageFiles) -> ImageInfo | ImageProblem:
     spacer: ImageInfo | None = None
     late = [str(name) for name in image.attrib if LATE_SOURCES.fullmatch(str(name))]
     for group in (late, ["src"], _OTHERS):
-        found = [files.find(address) for name in group for address in _addresses(image, name)]
-        problems += [each for each in found if isinstance(each, ImageProblem)]
-        largest = max((each for each in found if isinstance(each, ImageInfo)), key=_area, default=None)
+        images = [files.find(address) for name in group for address in _addresses(image, name)]
+        problems += [each for each in images if isinstance(each, ImageProblem)]
+        largest = max((each for each in images if isinstance(each, ImageInfo)), key=_area, default=None)
         if largest is not None and not _may_be_spacer(largest):
             return _opened_by(image, largest, files)
         spacer = spacer or largest

@@ -122,16 +122,16 @@ class DeclaredStyles:
 
     def of(self, element: Element, with_untold: bool = True) -> Mapping[str, str]:
         """Return the value of each property that is declared for the element."""
-        found = [each for each in self._by_rules.get(element, []) if each[2] or with_untold]
+        rules = [each for each in self._by_rules.get(element, []) if each[2] or with_untold]
         own = element.get("style")
         if own:
             if own not in self._by_attribute:
                 declared = self._accepted(declarations_of(own))
                 self._by_attribute[own] = [((each.is_important, 1, (), ()), each, True) for each in declared]
-            found = found + self._by_attribute[own]
-        if not found:
+            rules = rules + self._by_attribute[own]
+        if not rules:
             return {}
-        return {declared.name: declared.value for _, declared, _ in sorted(found, key=lambda each: each[0])}
+        return {declared.name: declared.value for _, declared, _ in sorted(rules, key=lambda each: each[0])}
 
     def _accepted(self, declarations: Iterable[Declaration]) -> list[Declaration]:
         return [each for declared in declarations for each in self._expand(declared)]
@@ -304,8 +304,8 @@ _OTHERWISE = names("portrait dark reduce more none coarse print standalone fulls
 
 def _is_odd(query: str) -> bool:
     """Return whether a media query asks for other amounts than of pixels, or in a way that is not read here."""
-    known = (match for match in _FEATURE.finditer(query) if match[2] in _SCREEN or not re.search(r"\d", match[0]))
-    for match in list(known):
+    features = (match for match in _FEATURE.finditer(query) if match[2] in _SCREEN or not re.search(r"\d", match[0]))
+    for match in list(features):
         query = query.replace(match[0], "")
     return "(" in query
 

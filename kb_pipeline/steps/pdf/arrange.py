@@ -158,21 +158,21 @@ def _table_stretches(study: Study, sheet: PageSheet, rows: list[Row]) -> dict[in
     def pieces(first: int, last: int) -> Iterator[Line]:
         return (piece for row in rows[first:last] for piece in row)
 
-    found: dict[int, tuple[int, FoundTable | Beside]] = {}
+    tables: dict[int, tuple[int, FoundTable | Beside]] = {}
     taken = [False] * len(rows)
     for first, last, rules in ruled_stretches(sheet.drawings, rows):
         has_heading = any(_is_surely_heading(study, piece) for piece in pieces(first, last))
         of_rules = None if has_heading or any(taken[first:last]) else table_of_rules(rows[first:last], rules)
         if of_rules:
             _no_headings(study, pieces(first, last))
-            found[first] = (last, of_rules)
+            tables[first] = (last, of_rules)
             taken[first:last] = [True] * (last - first)
     leading = study.measures.leading * study.measures.body_size
     for first, last, table in borderless(rows, leading):
         has_heading = any(id(piece) in study.headings for piece in pieces(first, last))
         if not has_heading and not any(taken[first:last]):
-            found[first] = (last, table)
-    return found
+            tables[first] = (last, table)
+    return tables
 
 
 def _table_block(table: FoundTable, page: int, left: float) -> Block:

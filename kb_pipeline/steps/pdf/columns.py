@@ -21,10 +21,10 @@ def regions(rows: Sequence[Row]) -> Iterator[list[Row]]:
     """The rows of each column, top to bottom, left to right; what spans columns stands by itself."""
     begin = 0
     while begin < len(rows):
-        found = _columns_from(rows, begin)
-        if found is None:
+        stretch = _columns_from(rows, begin)
+        if stretch is None:
             break
-        first, last, gutter = found
+        first, last, gutter = stretch
         if first > begin:
             yield list(rows[begin:first])
         left = [side for row in rows[first:last] if (side := [piece for piece in row if piece.right <= gutter + 1])]
@@ -49,9 +49,9 @@ def _columns_from(rows: Sequence[Row], begin: int) -> tuple[int, int, float] | N
             if round(gutter / 6) in tried:
                 continue
             tried.add(round(gutter / 6))
-            found = _stretch(rows, begin, start, after.left)
-            if found:
-                return found
+            stretch = _stretch(rows, begin, start, after.left)
+            if stretch:
+                return stretch
     return None
 
 

@@ -121,10 +121,12 @@ def leave_out_contents(sheets: Sequence[PageSheet]) -> list[int]:
         return []
     named = {id(row) for run in runs for _, rows in run for row in rows if not _is_title(_text(row))}
     text = "\n".join(squash(_text(row)) for sheet in sheets for row in sheet.rows if id(row) not in named)
-    found = [page for run in runs if _stands_in(text, [row for _, rows in run for row in rows]) for page in run]
-    for sheet, rows in found:
+    pages_of_contents = [
+        page for run in runs if _stands_in(text, [row for _, rows in run for row in rows]) for page in run
+    ]
+    for sheet, rows in pages_of_contents:
         sheet.leave_out(rows)
-    return [sheet.number for sheet, _ in found]
+    return [sheet.number for sheet, _ in pages_of_contents]
 
 
 def _stands_in(text: str, rows: Sequence[Row]) -> bool:

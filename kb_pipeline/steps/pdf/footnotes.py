@@ -30,9 +30,9 @@ def take_footnotes(sheet: PageSheet, body_size: float) -> list[Block]:
     notes: list[Block] = []
     for row in rows[first:]:
         line = join(row)
-        found = _mark_of(line, body_size)
-        if found or not notes:
-            notes.append(Block(Kind.NOTE, [line], sheet.number, left=line.left, marker=found))
+        mark = _mark_of(line, body_size)
+        if mark or not notes:
+            notes.append(Block(Kind.NOTE, [line], sheet.number, left=line.left, marker=mark))
         else:
             notes[-1].lines.append(line)
     if not any(note.marker for note in notes):
@@ -50,12 +50,12 @@ def _mark_of(line: Line, body_size: float) -> str:
     first = line.words[0]
     if line.size > 1.02 * body_size:
         return ""
-    found = _MARK.match(first.text)
-    if not found:
+    match = _MARK.match(first.text)
+    if not match:
         return ""
-    whole = found[0] == first.text
+    whole = match[0] == first.text
     raised = first.style.size < 0.9 * line.size or first.baseline < line.baseline - 0.12 * line.size
-    return found[0] if whole and (raised or (len(line.words) > 1 and not line.words[1].glued)) else ""
+    return match[0] if whole and (raised or (len(line.words) > 1 and not line.words[1].glued)) else ""
 
 
 def _rule_above(sheet: PageSheet, rows: Sequence[Row]) -> int | None:

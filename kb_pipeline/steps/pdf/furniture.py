@@ -110,11 +110,11 @@ def furniture(sheets: Sequence[PageSheet], titles: Collection[str], body_size: f
 def without_furniture(pages: Sequence[Page]) -> list[Page]:
     """Pages that only have what stands beside their text, without rows of furniture and turned lines that repeat."""
     sheets = [sheet_of(page) for page in pages]
-    found = furniture(sheets, (), float("inf"))  # the text, beside which headings are large, is not on these pages
+    rows = furniture(sheets, (), float("inf"))  # the text, beside which headings are large, is not on these pages
     times = Counter(text for sheet in sheets for text in {line.text for line in sheet.turned})
     kept = []
     for page, sheet in zip(pages, sheets, strict=True):
-        lines = [piece for row in found.get(page.number, ()) for piece in row]
+        lines = [piece for row in rows.get(page.number, ()) for piece in row]
         lines += [line for line in sheet.turned if times[line.text] > 1]
         gone = {(word.text, word.box) for line in lines for word in line.words}
         kept.append(replace(page, words=tuple(word for word in page.words if (word.text, word.box) not in gone)))

@@ -15,8 +15,8 @@ _LETTER = re.compile(r"[^\W\d_]")
 
 def is_right_to_left(text: str) -> bool:
     """Whether most letters of a text are of a script from right to left."""
-    found = len(RIGHT_TO_LEFT.findall(text))
-    return found > 0 and 2 * found > len(_LETTER.findall(text))
+    count = len(RIGHT_TO_LEFT.findall(text))
+    return count > 0 and 2 * count > len(_LETTER.findall(text))
 
 
 def mirrored(page: Page) -> Page:

@@ -55,7 +55,7 @@ def find_titles(
 ) -> tuple[list[Heading], list[PdfOutlineEntry], list[Row]]:
     """The headings of the outline, the entries that are on no page, and rows that only count chapters."""
     by_number = {sheet.number: sheet for sheet in sheets}
-    found: list[Heading] = []
+    headings: list[Heading] = []
     missing: list[PdfOutlineEntry] = []
     counters: list[Row] = []
     taken: set[int] = set()
@@ -70,12 +70,12 @@ def find_titles(
                 rows = _divided(sheet, rows)
                 pieces = [piece for row in rows for piece in row]
                 taken.update(id(piece) for piece in pieces)
-                found.append(Heading(number, entry.level, pieces, entry.title))
+                headings.append(Heading(number, entry.level, pieces, entry.title))
                 counters.extend(_counters_above(sheet, pieces[0]))
                 break
         else:
             missing.append(entry)
-    return found, missing, counters
+    return headings, missing, counters
 
 
 def _divided(sheet: PageSheet, rows: list[Row]) -> list[Row]:
@@ -186,7 +186,7 @@ def by_fonts(sheets: Sequence[PageSheet], body_size: float, leading: float) -> l
 
     Levels follow the sizes; a number before a heading that counts more parts makes it deeper.
     """
-    found: list[tuple[PageSheet, list[Row]]] = []
+    candidates: list[tuple[PageSheet, list[Row]]] = []
     for sheet, all_rows in ((each, rows) for each in sheets for rows in regions(each.rows)):
         index = 0
         while index < len(all_rows):
@@ -203,13 +203,13 @@ def by_fonts(sheets: Sequence[PageSheet], body_size: float, leading: float) -> l
                 rows.append(below)
             text = " ".join(join(each).text for each in rows)
             if len(text) <= 180 and len(rows) < 4:
-                found.append((sheet, rows))
+                candidates.append((sheet, rows))
             index += len(rows)
-    looks = Counter(_look(rows[0]) for _, rows in found)
+    looks = Counter(_look(rows[0]) for _, rows in candidates)
     order = sorted(looks, key=lambda look: (-look[0], not look[1]))
     levels = {look: min(place + 1, 6) for place, look in enumerate(order)}
     headings = []
-    for sheet, rows in found:
+    for sheet, rows in candidates:
         pieces = [piece for row in rows for piece in row]
         headings.append(Heading(sheet.number, levels[_look(rows[0])], pieces))
     return _by_depth(headings)
@@ -258,12 +258,12 @@ def _by_depth(headings: list[Heading]) -> list[Heading]:
     """Let numbers decide (2.3 is below 2), where most headings of a look have numbers of one depth."""
     depths: dict[int, Counter[int]] = defaultdict(Counter)
     for heading in headings:
-        found = _DEPTH.match(" ".join(piece.text for piece in heading.pieces))
-        depths[heading.level][found[1].count(".") + 1 if found else 0] += 1
+        match = _DEPTH.match(" ".join(piece.text for piece in heading.pieces))
+        depths[heading.level][match[1].count(".") + 1 if match else 0] += 1
     mixed = [level for level, counts in depths.items() if len([d for d in counts if d]) > 1]
     for heading in headings:
-        found = _DEPTH.match(" ".join(piece.text for piece in heading.pieces))
-        if found and heading.level in mixed:
+        match = _DEPTH.match(" ".join(piece.text for piece in heading.pieces))
+        if match and heading.level in mixed:
             least = min(depth for depth in depths[heading.level] if depth)
-            heading.level = min(heading.level + found[1].count(".") + 1 - least, 6)
+            heading.level = min(heading.level + match[1].count(".") + 1 - least, 6)
     return headings

@@ -26,19 +26,19 @@ def with_scripts(words: Iterable[Word]) -> Iterator[Word]:
     """The last word that stands on the ground."""
     before, reach = host, 0.0
     for word in words:
-        found, is_moved = word, False
+        placed, is_moved = word, False
         if host is not None and before is not None and not (word.style.rotation or host.style.rotation):
             is_moved = _is_moved(host, word, reach)
             if is_moved and _is_small(host, word):
                 is_of_logo = before is host and word.box.left - reach < -_OVERLAP * host.style.size
                 script = "" if is_of_logo else "sup" if word.baseline < host.baseline else "sub"
-                found = word._replace(glued=word.glued or bool(script), script=script)
+                placed = word._replace(glued=word.glued or bool(script), script=script)
             elif before.script and _touches(host, word, reach):
-                found = word._replace(glued=True)  # back on the ground
-        host = host if is_moved else found
-        reach = max(reach, found.box.right) if is_moved else found.box.right
-        yield found
-        before = found
+                placed = word._replace(glued=True)  # back on the ground
+        host = host if is_moved else placed
+        reach = max(reach, placed.box.right) if is_moved else placed.box.right
+        yield placed
+        before = placed
 
 
 def _touches(host: Word, word: Word, reach: float) -> bool:

@@ -70,11 +70,11 @@ def study(pages: Iterable[Page], outline: Sequence[PdfOutlineEntry] = ()) -> Stu
             for piece in row:
                 piece.fixed = _fixed_share(piece.words, fixed_fonts) > 0.85
     titles = {name for entry in outline if (name := plain(entry.title))}
-    found = furniture(sheets, titles, _body_size(sheets))
-    if sum(map(len, found.values())) > _MOST_FURNITURE * sum(len(sheet.rows) for sheet in sheets):
-        found = {}  # short pages that are alike: nothing would be left of them
+    rows_of_furniture = furniture(sheets, titles, _body_size(sheets))
+    if sum(map(len, rows_of_furniture.values())) > _MOST_FURNITURE * sum(len(sheet.rows) for sheet in sheets):
+        rows_of_furniture = {}  # short pages that are alike: nothing would be left of them
     for sheet in sheets:
-        if rows := found.get(sheet.number):
+        if rows := rows_of_furniture.get(sheet.number):
             sheet.leave_out(rows)
         sheet.leave_out(continuations(sheet))
     contents = leave_out_contents(sheets)
@@ -93,11 +93,11 @@ def _set_headings(result: Study, sheets: Sequence[PageSheet], outline: Sequence[
         sheet.leave_out([row for row in counters if any(row is other for other in sheet.rows)])
     body_size, leading = result.measures.body_size, result.measures.leading
     if len(headings) < _FEWEST_ENTRIES or len(headings) < 0.5 * len(outline):
-        known = {id(piece) for heading in headings for piece in heading.pieces}
+        piece_ids = {id(piece) for heading in headings for piece in heading.pieces}
         headings.extend(
             heading
             for heading in by_fonts(sheets, body_size, leading)
-            if not any(id(piece) in known for piece in heading.pieces)
+            if not any(id(piece) in piece_ids for piece in heading.pieces)
         )
     else:
         _add_title(sheets, headings, body_size)
@@ -113,9 +113,9 @@ def _add_title(sheets: Sequence[PageSheet], headings: list[Heading], body_size: 
     rows = sheets[0].rows
     largest = max(piece.size for row in rows for piece in row)
     pieces = [piece for row in rows for piece in row if piece.size > 0.97 * largest]
-    known = {id(piece) for heading in headings for piece in heading.pieces}
+    piece_ids = {id(piece) for heading in headings for piece in heading.pieces}
     text = squash(" ".join(piece.text for piece in pieces))
-    if largest < 1.3 * body_size or any(id(piece) in known for piece in pieces) or not 2 < len(text) < 160:
+    if largest < 1.3 * body_size or any(id(piece) in piece_ids for piece in pieces) or not 2 < len(text) < 160:
         return
     for heading in headings:
         heading.level += 1

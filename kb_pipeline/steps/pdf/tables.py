@@ -39,11 +39,11 @@ class Beside:
 
 def distinct(values: Sequence[float] | Iterator[float]) -> list[float]:
     """The values without those that are as good as the one before."""
-    found: list[float] = []
+    different: list[float] = []
     for value in sorted(values):
-        if not found or value - found[-1] > NEAR:
-            found.append(value)
-    return found
+        if not different or value - different[-1] > NEAR:
+            different.append(value)
+    return different
 
 
 def grouped(rows: Sequence[Row], columns: Sequence[float]) -> Iterator[list[Row]]:

@@ -621,15 +621,15 @@ def alt_of(figure: Element) -> str:
 
 def tagged_words(roots: Sequence[Element | Content]) -> frozenset[tuple[int, int]]:
     """The places, as page and id of marked content, that the tree refers to; what it leaves out on purpose as well."""
-    found: set[tuple[int, int]] = set()
+    places: set[tuple[int, int]] = set()
     stack: list[Element | Content] = list(roots)
     while stack:
         node = stack.pop()
         if isinstance(node, Content):
-            found.add((node.page, node.mcid))
+            places.add((node.page, node.mcid))
         else:
             stack += node.children.values()
-    return frozenset(found)
+    return frozenset(places)
 
 
 def _right_edge(page: Page) -> float:

@@ -163,8 +163,8 @@ def _keys(reading: Reading, link: WordSpan) -> tuple[str, ...]:
 
 def _starts(label: Sequence[str], keys: Sequence[str], places: Mapping[str, Sequence[int]]) -> list[int]:
     """Return where the label begins among the words, of these places of its first word."""
-    found = places.get(label[0], ()) if label else ()
-    return [start for start in found if tuple(keys[start : start + len(label)]) == label]
+    candidates = places.get(label[0], ()) if label else ()
+    return [start for start in candidates if tuple(keys[start : start + len(label)]) == label]
 
 
 def _label(link: WordSpan) -> str:

@@ -169,5 +169,5 @@ def _borders(text: str) -> Iterator[tuple[int, int]]:
 
 
 def _last_page(text: str, page: int | None) -> int | None:
-    found = _TURN.findall(text)
-    return int(found[-1]) if found else page
+    turns = _TURN.findall(text)
+    return int(turns[-1]) if turns else page
