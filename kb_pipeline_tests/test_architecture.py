@@ -182,7 +182,7 @@ def test_pdfium_is_known_only_where_files_are_read_and_drawn_in_processes_that_c
     for path in sources("kb_pipeline", "app"):
         name = path.relative_to(ROOT).as_posix()
         if any(imported.split(".")[0] == "pypdfium2" for imported in imports(path)):
-            assert name.startswith("kb_pipeline/sources/pdf_") or name == "app/library/originals/drawing.py", name
+            assert name.startswith("kb_pipeline/sources/pdf/") or name == "app/library/originals/drawing.py", name
 
 
 def test_grounding_is_pure_and_knows_only_what_is_left_of_it() -> None:
