@@ -24,7 +24,7 @@ _CODE = re.compile(
 _LONGEST = 200
 """Characters of what is searched for; a question in a marker is never longer."""
 _NOT_SEEN = re.compile(r"</?[a-z!][^<>:]*>|\]\([^()\s]*\)|[\\*_~`|]", re.I)
-"""Of markdown: tags, the targets of links, and signs of emphasis, code, tables and escapes."""
+"""What readers of markdown do not see: tags, the targets of links, and signs of emphasis, code, tables and escapes."""
 _GAP = r"\W{0,9}+"
 _SEARCH = _GAP.join(rf"(?:{letter}|[^\W_a-z])" for letter in "search")
 """A digit or a letter of another alphabet may look like any of them."""

@@ -53,7 +53,7 @@ _STRENGTH: tuple[VerdictKind, ...] = ("supported", "contradicted", "unsupported"
 """Some models judge a statement by each of its passages: one that bears it out is enough."""
 _LEFT_OUT = re.compile(r"\[?(?:\.{3,}|…)\]?")
 _FEWEST_WORDS = 3
-"""Of a sentence that decides; any passage has "a"."""
+"""Words of a sentence that decides; any passage has "a"."""
 _WORD = re.compile(r"[^\W_]+")
 
 

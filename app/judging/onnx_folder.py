@@ -30,7 +30,7 @@ Values = npt.NDArray[np.float32]
 TokenIds = npt.NDArray[np.int64]
 
 _THREADS = 2
-"""Of a model at work; only one answer is checked at a time, so that those being written are not held up."""
+"""Threads of a model at work; only one answer is checked at a time, so that those being written are not held up."""
 _MOST_WAITING = 32
 """Answers that wait for the judge; a reader of one behind them is told that it is busy."""
 _SENTENCES, _STEP = 3, 2

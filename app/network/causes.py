@@ -28,10 +28,9 @@ MOST = 200
 AGAIN = 60
 """Most candidates that are compared for what is left."""
 PAIRED = 12
-"""Of how many each two are tried as a pair, of the first and of those for what is left."""
+"""Causes of which each two are tried as a pair: so many of the first, and of those for what is left."""
 SPECIAL, SPECIAL_AGAIN = 12, 3
-"""Of how many it is asked whether only a part of them failed, or their site with them, at first and of those for what
-is left."""
+"""Causes that may have failed in part, or with their site: so many at first, and of those for what is left."""
 SHOWN = 24
 """Most causes of a ranking that are looked for one after the other."""
 CERTAINTY: Mapping[str, float] = {"very likely": 0.8, "likely": 0.5, "possible": 0.2}

@@ -23,7 +23,7 @@ ALTERNATIVE = 0.1
 _MEASURED = 400
 """Most elements whose measurements are compared with their past."""
 Series = Mapping[str, tuple[np.ndarray, Mapping[str, np.ndarray]]]
-"""By element: the times of its measurements, and its metrics."""
+"""The times of each element's measurements, and its metrics."""
 
 
 @dataclass(frozen=True)

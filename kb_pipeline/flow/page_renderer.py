@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 SECONDS, MEMORY_MB = 60.0, 1500
 MOST_BYTES = 50_000_000
-"""Of the files in the folder that the browser may load."""
+"""Bytes of the files in the folder that the browser may load."""
 
 _ORIGIN = "http://article.invalid/"
 _QUIET_MS, _SETTLING_MS = 500, 10_000

@@ -14,7 +14,7 @@ from kb_pipeline.store.staging_files import FileFacts, local_files
 _MOST_ENTRIES = 200_000
 """Files of an archive; the list alone takes a hundred MB."""
 _MOST_BYTES = 20_000_000_000
-"""Of a ZIP, unpacked; only one file at a time is."""
+"""Bytes of a ZIP, unpacked; only one file at a time is."""
 _KNOWN = 100_000
 """Files whose hashes are remembered within a run."""
 

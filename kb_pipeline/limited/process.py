@@ -56,7 +56,7 @@ _LOOK_SECONDS = 0.05
 """Between two checks of the memory; a process can grow by 100 MB in this time."""
 
 _START_SECONDS = 300.0
-"""To start Python and import the function; the function's own time begins afterwards."""
+"""Seconds to start Python and import the function; the function's own time begins afterwards."""
 
 _MB = 1 << 20
 

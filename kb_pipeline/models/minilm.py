@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 OPSET = 20  # of ONNX 1.15
 IR_VERSION = 10
-"""Of ONNX 1.16. Not the newest, because onnxruntime refuses graphs that are newer than itself."""
+"""That of ONNX 1.16. Not the newest, because onnxruntime refuses graphs that are newer than itself."""
 _ONNXRUNTIME = "com.microsoft"
 """The domain of the operators that onnxruntime adds to the standard."""
 

@@ -32,7 +32,7 @@ POOLINGS: Mapping[str, Callable[[Floats], Floats]] = {
     "mean": lambda tokens: tokens.mean(axis=0),
     "lasttoken": lambda tokens: tokens[-1],
 }
-"""By name: from the vectors of the tokens, shape (tokens, d), to that of the text, shape (d,)."""
+"""Ways of pooling by name: from the vectors of the tokens, shape (tokens, d), to that of the text, shape (d,)."""
 
 ACTIVATIONS: Mapping[str, Callable[[Floats], Floats]] = {"Identity": lambda values: values, "Tanh": np.tanh}
 

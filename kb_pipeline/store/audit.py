@@ -34,7 +34,7 @@ Via = Literal["service", "terminal", "pipeline"]
 READING: frozenset[Action] = frozenset({"ask", "search", "open", "query", "tool"})
 
 MOST_CHARACTERS = 2000
-"""Of a text; a line stays far below what one write puts down at once."""
+"""Characters of a text; a line stays far below what one write puts down at once."""
 _MOST_ARTICLES = 100
 """Articles of a line; more begin another, so that each line is written at once."""
 _LONGEST_NAME = 300

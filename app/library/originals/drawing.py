@@ -22,7 +22,7 @@ from kb_pipeline.sources.pdf.file import load_page
 _MARK = (255, 236, 150)
 """The colour of marks, a light yellow: black letters on it stay legible, and others keep their hue."""
 _PADDING = 0.05
-"""Of a line's height, so that a mark reaches a little over the letters."""
+"""Share of a line's height by which a mark reaches a little over the letters."""
 _OPEN_DOCUMENTS = 4
 """PDFs that a process keeps open, for readers who turn pages."""
 _COLUMN_GAP = 3.0

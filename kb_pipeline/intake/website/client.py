@@ -30,7 +30,7 @@ _SECONDS, _ALL_SECONDS = 30.0, 300.0
 _MOST_BYTES = 100_000_000
 """Bytes of any file: a manual full of pictures."""
 _MOST_OF_RULES = 512_000
-"""Of a ``robots.txt``; RFC 9309 asks for 500 KiB at least."""
+"""Bytes of a ``robots.txt``; RFC 9309 asks for 500 KiB at least."""
 _LONGEST_PAUSE = 120.0
 """Seconds that a server may ask to wait; a crawl that shall wait longer ends, and goes on with the next run."""
 _MOST_REDIRECTS = 5

@@ -21,7 +21,7 @@ from kb_pipeline.store.files import write_bytes
 Kind = Literal["", "page", "document", "picture"]
 """What is at an address; "" if nothing that is taken in."""
 Role = Literal["page", "picture"]
-"""As what an address is named: a link to a page or document, or the address of a picture."""
+"""What an address is named as: a link to a page or document, or the address of a picture."""
 
 _TABLES = """
 CREATE TABLE IF NOT EXISTS things (

@@ -10,7 +10,7 @@ from kb_pipeline.errors import IntakeError
 
 _GZIP = b"\x1f\x8b"
 MOST_BYTES = 100_000_000
-"""Of a sitemap, unpacked; the standard says 50 MB."""
+"""Bytes of a sitemap, unpacked; the standard says 50 MB."""
 
 
 class Sitemap(NamedTuple):

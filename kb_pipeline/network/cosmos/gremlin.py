@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 Bindings = Mapping[str, str | int | float | bool]
 RETRIES = 3
-"""Of a request that was refused because the account is busy."""
+"""How often a request is repeated that was refused because the account is busy."""
 MOST_BYTES = 64 * 1024 * 1024
 """Most bytes of an answer that are read, whatever a query may have."""
 _LONGEST_PAUSE = 10.0

@@ -206,7 +206,7 @@ _ENCODED = "="
 _LISTS = ("heading_path", "image_urls", "key_topics", ACCESS)
 _FILTERED = ("section_header", "key_topics", ACCESS)
 _DECIMALS = 7
-"""Of the components of a vector, which are at most 1: this halves their text and loses little of their 32 bits."""
+"""Decimals of a vector's components, which are at most 1: this halves their text and loses little of their 32 bits."""
 _COMPONENT_BYTES = 13
 """A component of a vector as JSON: about ten digits, sign, point and comma."""
 _LONGEST_ORDER = 200

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 Key = TypeVar("Key", bound=Hashable)
 RANK_CONSTANT = 60
-"""As in the paper below, and as others have it."""
+"""As in the paper that :func:`reciprocal_rank_fusion` names."""
 VECTOR_WEIGHT = 0.25
 KEYWORD_WEIGHT = 0.05
 """Weights of cosine and BM25 next to MaxSim: higher ones help development questions no more, and hurt held-out ones."""
@@ -90,7 +90,7 @@ REFINED = 2
 """Candidates to compare exactly for each wanted hit, because the distances of the vector index are rough."""
 
 Scores = dict[int, float]
-"""By row id."""
+"""Scores by row id."""
 
 
 @dataclass(frozen=True)

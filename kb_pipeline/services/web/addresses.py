@@ -30,7 +30,7 @@ _REFUSED = tuple(map(ip_network, (*_SPECIAL, *_PLATFORMS)))
 _OWN = tuple(map(ip_network, "10.0.0.0/8 127.0.0.0/8 172.16.0.0/12 192.168.0.0/16 ::1/128 fc00::/7".split()))
 """This machine and the networks that somebody set up around it; no metadata service of a cloud is there but by IPv6."""
 _METADATA = tuple(map(ip_network, ("fd00:ec2::/32", "fd20:ce::/32", "fd00:42::/32", "fd00:a9fe:a9fe::/48")))
-"""Of AWS, Google, Scaleway and others by IPv6."""
+"""Where AWS, Google, Scaleway and others tell machines about themselves by IPv6."""
 _ISATAP = 0x5EFE
 """Before the address of IPv4 that an interface has (RFC 5214), but for the bit that says whether it is unique."""
 

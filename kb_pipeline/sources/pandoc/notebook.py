@@ -16,7 +16,7 @@ _TAGS = re.compile(r"<[^>]*>")
 _LETTERS = re.compile(r"[^\W_]")
 _INLINE_PICTURE = "data:image/"
 MOST_BYTES = 200_000_000
-"""Of a notebook; its pictures are written as text."""
+"""Bytes of a notebook, whose pictures are written as text."""
 
 
 class NotebookSource(PandocSource):

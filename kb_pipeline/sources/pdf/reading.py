@@ -37,7 +37,7 @@ from kb_pipeline.steps.pdf.vertical import vertical_letters
 from kb_pipeline.wording import counted
 
 MOST_FIGURES = 2_000
-"""Of a document."""
+"""Figures of a document: a manual with several on each of hundreds of pages."""
 _OBJECTS_TO_A_COLLECTION = 50_000
 """Nearly everything that reading makes lives to its end, so that collections of garbage find little."""
 _BY_TAGS = 0.95

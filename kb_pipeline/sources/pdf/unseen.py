@@ -29,11 +29,13 @@ _CLOSE = 3.0
 _TRACE, _CONTRAST = 24, 8
 """Levels, of 255, by which a pixel changes without the text: in the first look, and so that a reader notices it."""
 _TOUCHED = 0.05
-"""Of a word's place: what letters of tight lines above and below it change. Letters that are seen change a fifth."""
+"""Share of a word's place: what letters of tight lines above and below it change. Letters that are seen change a
+fifth."""
 _DARK = 128
 """Level of a pixel that is mostly ink."""
 _SHARE = 0.15
-"""Of a letter's ink. A bar drawn by hand leaves less of what is below it; more is seen of letters that can be read."""
+"""Share of a letter's ink. A bar drawn by hand leaves less of what is below it; more is seen of letters that can be
+read."""
 _ALIKE = 0.6
 """Correlation of the page with letters that are painted a second time. On 4,998 pages: from .74, others up to .35."""
 _WHOLE_PAGE = 0.6

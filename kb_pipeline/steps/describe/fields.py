@@ -18,7 +18,7 @@ _HANDLE = 4
 """Pixels between the two parts of a slider."""
 
 _MAX_WORDS = 3
-"""Of a value at the end of its label's frame; a heading has longer remarks there."""
+"""Words of a value at the end of its label's frame; a heading has longer remarks there."""
 
 _CENTRED = 1.5
 """Difference of the spaces left and right of the text of a button, in line heights."""

@@ -15,7 +15,7 @@ LAYOUT_VERSION = "ocr-layout-2"
 
 OTHER_TEXT = "Text on screen: "
 MAX_CHARACTERS = 1200
-"""As of a model's description (``image_fields``)."""
+"""As many as of a model's description (``image_fields``)."""
 _ICON_SIDE = 64
 """Pixels: what icons are at most on screens of twice the density."""
 _MAX_HEADINGS = 12

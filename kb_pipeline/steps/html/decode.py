@@ -41,7 +41,7 @@ _UNKNOWN = "\ufffd"
 _REFERENCE = re.compile(r"&(?:#(?:[xX]([0-9a-fA-F]{1,8})|([0-9]{1,9}))|nbsp|shy|ZeroWidthSpace);?")
 
 _MOST_ATTRIBUTES = 10_000
-"""Of an element: libxml2 compares each with all others, minutes for 200,000."""
+"""Attributes of an element: libxml2 compares each with all others, which takes minutes for 200,000."""
 _LONG_TAG = re.compile(rf"<[a-zA-Z][^<>]{{{2 * _MOST_ATTRIBUTES},}}")
 _QUOTED = re.compile(r"\"[^\"]*\"|'[^']*'")
 

@@ -25,7 +25,7 @@ _SURELY_SMALL = 1.5
 _LEAST_CONTRAST = 1.1
 """White has 1.09 on the lightest grey that sites use as a background (#f5f5f5), their palest text (#ddd) 1.36 on it."""
 _LEAST = 0.06
-"""Of opacity and of the scale of an element."""
+"""The least opacity and scale of an element with which it is seen."""
 _NOTHING = 0.011
 """A scale of which nothing is left."""
 _FAR = -500.0

@@ -32,7 +32,7 @@ LONGEST_LABEL = 8
 _LEAST_CURVES = 3
 """Curves of a drawing; one or two are a bracket or a ring around a word."""
 _MOST_FIGURES = 40
-"""Of a page. More are a pattern, or a picture in slices."""
+"""Figures of a page. More are a pattern, or a picture in slices."""
 _REPEATED_SHARE = 1 / 3
 """Share of the pages from which a figure is furniture: a logo, an ornament."""
 _LEAST_REPEATED = 3

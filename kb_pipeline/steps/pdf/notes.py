@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from kb_pipeline.steps.pdf.model import Box, Page, Style, Word
 
 _WIDTH = 0.5
-"""Of a letter, in heights of the font, as nothing tells how a note is set."""
+"""Width of a letter, in heights of the font, as nothing tells how a note is set."""
 _LEADING = 1.2
 """The usual distance of lines, in sizes of their letters."""
 

@@ -15,7 +15,7 @@ _WHOLE_PAGE = 0.6
 _FEW_WORDS = 15
 """On a scan: a stamp, or the number of the page."""
 _FEW_OF_LAYER = 0.1
-"""Of the words below the picture of a scan: what an archive prints at the foot of each page."""
+"""Share of the words below the picture of a scan: what an archive prints at the foot of each page."""
 _OUTLINES = 40
 """Shapes on a page without text that may be letters drawn as outlines."""
 _MOST_UNREADABLE = 0.3
@@ -29,7 +29,8 @@ _FILLERS = re.compile(r"[\s._\-=|*+~#\u2022\u2013\u2014/\\<>(){}\[\],;:'\"$%&0-9
 _LEAST_SCORE = 0.5
 """OCR's confidence below which a line is a picture's texture."""
 _LEAST_SURE = 0.75
-"""Of OCR's lines, by their letters: pages that stand upright are read with .98, turned ones with .6 to .67."""
+"""Mean confidence of OCR's lines, by their letters: pages that stand upright are read with .98, turned ones with .6 to
+.67."""
 _TALL = 1.5
 """Height of a line that is turned, in widths."""
 

@@ -13,11 +13,11 @@ _TINY, _SMALL = 0.4, 0.85
 _RAISED, _LOWERED, _FARTHEST = 0.15, 0.06, 0.6
 """How far a word is moved from the ground of the one that it touches, in sizes of that."""
 _GROUND = 0.02
-"""By how much words on one ground differ."""
+"""How far the grounds of words in one line differ."""
 _TOUCHING = 0.12
 """Gap between words that are one; the narrowest spaces of justified lines are twice as wide."""
 _OVERLAP, _LOGO, _MOST_OVERLAP = 0.15, 0.05, 0.5
-"""By how much a letter reaches over the one before it: a small one of a logo, which is no exponent, or a full one."""
+"""How far a letter reaches over the one before it: a small one of a logo, which is no exponent, or a full one."""
 
 
 def with_scripts(words: Iterable[Word]) -> Iterator[Word]:

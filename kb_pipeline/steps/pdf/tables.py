@@ -17,7 +17,7 @@ SHORTEST = 8.0
 _MOST_HEADER_ROWS = 3
 """Bold rows at the top that are a header; more are a table in bold."""
 NUMBER = re.compile(r"\d|^[\W_]+$|^n/?a$", re.IGNORECASE)
-"""In a cell of numbers, or a sign for none."""
+"""What stands in a cell of numbers, or a sign for none."""
 
 
 @dataclass(slots=True)

@@ -12,7 +12,7 @@ FIRST_PAGES = 3
 _MOST_LINES = 6
 """Lines over which a title may be broken on a cover."""
 _SHARE = 0.5
-"""Of the lines in which a title stands: more is a sentence that has the same words."""
+"""Share of the lines in which a title stands: more is a sentence that has the same words."""
 _WORD = re.compile(r"[^\W\d_]{3,}")
 _HEADING = re.compile(r"<h[1-6]\b")
 
