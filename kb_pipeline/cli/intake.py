@@ -114,6 +114,23 @@ def add_mediawiki(
     _add(own, {"kind": "mediawiki", "url": url, "user": user, **lists}, ingest=ingest, as_json=as_json)
 
 
+@add.command("confluence")
+def add_confluence(
+    url: Annotated[str, typer.Argument(metavar="URL", help="The site: https://example.atlassian.net")],
+    user: Annotated[str, typer.Option(help="Whose API token is in KB_INTAKE_PASSWORDS.")] = "",
+    space: Annotated[list[str] | None, typer.Option(help="Key of a space; can be repeated.")] = None,
+    name: Name = "",
+    reader: Readers = None,
+    exclude: Exclude = None,
+    ingest: Ingest = True,
+    as_json: AsJson = False,
+) -> None:
+    """Take in the pages of a Confluence Cloud with their attachments, for those who may read them there."""
+    lists = {"spaces": list(space or ()), "readers": list(reader or ()), "exclude": list(exclude or ())}
+    own = name or name_of_site(url)
+    _add(own, {"kind": "confluence", "url": url, "user": user, **lists}, ingest=ingest, as_json=as_json)
+
+
 @add.command("mail")
 def add_mail(
     path: Annotated[Path, typer.Argument(metavar="PATH", help="A folder of .eml, mbox or Maildir, or one mbox.")],

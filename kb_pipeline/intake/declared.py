@@ -17,6 +17,7 @@ from upath import UPath
 
 from kb_pipeline.errors import IntakeError
 from kb_pipeline.intake.base import IntakeSource, Options
+from kb_pipeline.intake.confluence import ConfluenceOptions, ConfluenceSource
 from kb_pipeline.intake.folder import FolderOptions, FolderSource
 from kb_pipeline.intake.git import GitOptions, GitSource
 from kb_pipeline.intake.mail import MailFolderSource, MailOptions
@@ -42,6 +43,7 @@ KINDS: Mapping[str, tuple[type[Options], Callable[[str, Any, Settings], IntakeSo
     "git": (GitOptions, GitSource),
     "website": (WebsiteOptions, _website),
     "mail": (MailOptions, MailFolderSource),
+    "confluence": (ConfluenceOptions, ConfluenceSource),
     "mediawiki": (MediaWikiOptions, MediaWikiSource),
 }
 """What each kind is declared with, and what opens it."""

@@ -10,11 +10,13 @@ from pathlib import Path
 import pytest
 
 from kb_pipeline.intake.base import IntakeSource
+from kb_pipeline.intake.confluence import ConfluenceOptions, ConfluenceSource
 from kb_pipeline.intake.folder import FolderOptions, FolderSource
 from kb_pipeline.intake.git import GitOptions, GitSource
 from kb_pipeline.intake.mail import MailFolderSource, MailOptions
 from kb_pipeline.intake.mediawiki import MediaWikiOptions, MediaWikiSource
 from kb_pipeline.settings import Settings
+from kb_pipeline_tests.confluence_service import Confluence
 from kb_pipeline_tests.mediawiki import Wiki, installed, make_wiki
 
 PROSE = "Open the valve slowly, and wait until the gauge shows three bars before you go on."
@@ -115,6 +117,27 @@ class WikiTree(FolderTree):
     @staticmethod
     def _title(address: str) -> str:
         return address.replace(".html", "")
+
+
+class ConfluenceTree(FolderTree):
+    """The same as public pages of a Confluence."""
+
+    def __init__(self, site: Confluence) -> None:
+        self._site, self._ids = site, {"more/next.html": "1", "start.html": "2"}
+        site.needs_token = False
+
+    def put(self, name: str, data: str | bytes) -> None:
+        assert isinstance(data, str)
+        body = data.replace('href="more/next.html', 'href="/wiki/spaces/DOC/pages/1/Next')
+        title = name.removesuffix(".html")
+        self._site.put(self._ids[name], title, re.sub(r"</?(html|head|title|body|h1)>", " ", body))
+
+    def remove(self, name: str) -> None:
+        self._site.remove(self._ids[name])
+
+    def source(self, settings: Settings, **options: object) -> IntakeSource:
+        given = {"url": self._site.url, **options}
+        return ConfluenceSource("manual", ConfluenceOptions.model_validate(given), settings)
 
 
 @pytest.fixture(scope="session")

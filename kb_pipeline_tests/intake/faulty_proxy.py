@@ -18,6 +18,9 @@ class Answer(NamedTuple):
     missing: int = 0
 
 
+_PASSED = frozenset({"content-type", "cookie", "authorization"})
+_ANSWERED = ("content-type", "set-cookie", "location")
+
 Fault = Callable[[Answer], Answer]
 """The wrong answer, from the right one."""
 
@@ -45,10 +48,10 @@ class Proxy:
         with self._lock:
             self.asked += 1
             fault = self.fault(self.asked, path)
-        kept = {name: value for name, value in headers.items() if name.lower() in ("content-type", "cookie")}
+        kept = {name: value for name, value in headers.items() if name.lower() in _PASSED}
         got = self._client.request(method, path, content=body, headers=kept)
         self._client.cookies.clear()
-        passed = tuple((name, got.headers[name]) for name in ("content-type", "set-cookie") if name in got.headers)
+        passed = tuple((name, got.headers[name]) for name in _ANSWERED if name in got.headers)
         right = Answer(got.status_code, got.content, passed)
         return fault(right) if fault else right
 

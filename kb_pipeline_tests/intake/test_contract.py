@@ -11,7 +11,17 @@ from kb_pipeline.intake.base import Item
 from kb_pipeline.intake.running import preview, run
 from kb_pipeline.settings import Settings
 from kb_pipeline.store.staging import Staging
-from kb_pipeline_tests.intake.conftest import PROSE, FolderTree, GitTree, MailFolder, WikiTree, ZipTree, page
+from kb_pipeline_tests.confluence_service import confluence
+from kb_pipeline_tests.intake.conftest import (
+    PROSE,
+    ConfluenceTree,
+    FolderTree,
+    GitTree,
+    MailFolder,
+    WikiTree,
+    ZipTree,
+    page,
+)
 from kb_pipeline_tests.intake.website.site import SiteTree
 from kb_pipeline_tests.mediawiki import running_wiki
 
@@ -22,12 +32,20 @@ KINDS: Mapping[str, Callable[[Path], Tree]] = {
 
 
 @pytest.fixture(
-    params=[*KINDS, pytest.param("mediawiki", marks=pytest.mark.rare("starts a wiki, which apt must have"))]
+    params=[
+        *KINDS,
+        "confluence",
+        pytest.param("mediawiki", marks=pytest.mark.rare("starts a wiki, which apt must have")),
+    ]
 )
 def tree(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Tree]:
     if request.param == "mediawiki":
         with running_wiki(request.getfixturevalue("empty_wiki"), tmp_path / "wiki") as wiki:
             yield filled(WikiTree(wiki))
+        return
+    if request.param == "confluence":
+        with confluence() as site:
+            yield filled(ConfluenceTree(site))
         return
     made = KINDS[request.param](tmp_path)
     yield filled(made)

@@ -1,0 +1,158 @@
+"""Asks an API of a service on the internet for JSON, politely: it waits when the server says so.
+
+Credentials go to the declared host only, and files are fetched from no host that only an answer names.
+"""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+from urllib.parse import parse_qs, urljoin, urlsplit
+
+import httpx
+
+from kb_pipeline.errors import IntakeError, TransientError
+from kb_pipeline.secrets import credentials_in
+from kb_pipeline.services.retry import after_transient_errors
+from kb_pipeline.services.service import retry_after
+
+_USER_AGENT = "kb-pipeline (knowledge base; takes in what changed)"
+_SECONDS = 60
+_LONGEST_PAUSE = 60.0
+_MOST_REDIRECTS = 3
+_HERE = ("localhost", "127.0.0.1", "::1")
+
+
+class DeniedError(IntakeError):
+    """The service does not let this user read what was asked for, or has it no more."""
+
+
+def checked_address(value: str) -> str:
+    """The address of a service, to which credentials may be sent.
+
+    Raises:
+        ValueError: it is none.
+    """
+    parts = urlsplit(value)
+    if parts.scheme != "https" and not (parts.scheme == "http" and parts.hostname in _HERE):
+        raise ValueError("it is not an address that passwords may be sent to (https://...)")
+    if not parts.hostname:
+        raise ValueError("it is not a web address (https://...)")
+    if credentials := credentials_in(value.partition("?")[0].partition("#")[0]):
+        raise ValueError(f"it holds {credentials}; declare the user, and set KB_INTAKE_PASSWORDS")
+    return value
+
+
+class JsonApi:
+    """The API below one address. Several threads may ask.
+
+    ``user`` and ``password`` are sent if there is a user. No answer has more than ``largest`` bytes. Files may also be
+    on hosts that end with one of ``file_hosts``.
+    """
+
+    def __init__(
+        self, base: str, user: str, password: str, largest: int, attempts: int, file_hosts: tuple[str, ...] = ()
+    ) -> None:
+        self.base, self._largest, self._file_hosts = base.rstrip("/"), largest, file_hosts
+        self._patiently = after_transient_errors(attempts, _LONGEST_PAUSE)
+        self._auth = httpx.BasicAuth(user, password) if user else None
+        self._client = httpx.Client(timeout=_SECONDS, headers={"User-Agent": _USER_AGENT})
+
+    def listing(self, path: str, **parameters: str) -> Iterator[dict[str, Any]]:
+        """What an endpoint lists, to its end; only the place to go on from is taken from its answers.
+
+        Raises:
+            IntakeError: the listing is refused, or does not come to its end.
+            TransientError: the service did not answer, also when asked again.
+        """
+        seen: set[str] = set()
+        more: dict[str, str] = {}
+        while True:
+            answer = self.patiently_ask(path, **parameters, **more)
+            results = answer.get("results")
+            if not isinstance(results, list):
+                raise IntakeError(f"{self.base}{path} lists nothing that can be read")
+            yield from results
+            following = str((answer.get("_links") or {}).get("next") or "")
+            if not following:
+                return
+            query = parse_qs(urlsplit(following).query)
+            more = {name: query[name][0] for name in ("cursor", "start") if name in query}
+            if not more or str(more) in seen:
+                raise IntakeError(f"{self.base}{path} lists the same again and again")
+            seen.add(str(more))
+
+    def patiently_ask(self, path: str, **parameters: str) -> dict[str, Any]:
+        """As :meth:`ask`, again and again while the service is busy."""
+        return dict(self._patiently(self.ask, path, **parameters))
+
+    def ask(self, path: str, **parameters: str) -> dict[str, Any]:
+        """The answer to a request.
+
+        Raises:
+            DeniedError: this user may not read it, or it is not there.
+            IntakeError: the service refuses it.
+            TransientError: the service is busy, or did not answer completely.
+        """
+        body = self._send(f"{self.base}{path}", dict(parameters))
+        try:
+            answer = httpx.Response(200, content=body).json()
+        except ValueError as exc:
+            raise TransientError(f"{self.base}{path} gave half an answer, or one that is no JSON") from exc
+        if not isinstance(answer, dict):
+            raise IntakeError(f"{self.base}{path} gave an answer of another kind")
+        return answer
+
+    def file(self, path: str) -> bytes:
+        """The content of a file.
+
+        Raises:
+            IntakeError, TransientError: as :meth:`ask`; or it is on another host.
+        """
+        return self._send(f"{self.base}{path}", {})
+
+    def _send(self, address: str, parameters: Mapping[str, str]) -> bytes:
+        own = urlsplit(self.base)
+        for _ in range(_MOST_REDIRECTS + 1):
+            place, parts = address.partition("?")[0], urlsplit(address)
+            auth = self._auth if (parts.scheme, parts.netloc) == (own.scheme, own.netloc) else None
+            request = self._client.build_request("GET", address, params=parameters or None)
+            status, headers, body = self._answer(request, auth, place)
+            if status == 429 or status >= 500:
+                raise TransientError(f"{place} answered with status {status}", retry_after(headers))
+            if status == 401:
+                raise IntakeError(
+                    f"{place} does not let this user sign in; KB_INTAKE_PASSWORDS must hold a token that is valid"
+                )
+            if status in (403, 404, 410):
+                raise DeniedError(f"{place} answered with status {status}")
+            if 300 <= status < 400 and headers.get("location"):
+                address, parameters = urljoin(address, headers["location"]), {}
+                self._check_host(address, place)
+                continue
+            if status != 200:
+                raise IntakeError(f"{place} answered with status {status}")
+            return body
+        raise IntakeError(f"{place} leads from one address to the next")
+
+    def _check_host(self, address: str, place: str) -> None:
+        own, parts = urlsplit(self.base), urlsplit(address)
+        host = parts.hostname or ""
+        is_known = host == own.hostname or any(host.endswith(f".{known}") for known in self._file_hosts)
+        if not is_known or parts.scheme not in (own.scheme, "https"):
+            raise IntakeError(f"{place} leads to the host {host}, from which nothing is taken")
+
+    def _answer(
+        self, request: httpx.Request, auth: httpx.BasicAuth | None, place: str
+    ) -> tuple[int, httpx.Headers, bytes]:
+        body = bytearray()
+        try:
+            response = self._client.send(request, auth=auth, stream=True, follow_redirects=False)
+            try:
+                for piece in response.iter_bytes():
+                    body += piece
+                    if len(body) > self._largest:
+                        raise IntakeError(f"{place} has more than {self._largest:,} bytes; raise KB_DOCUMENT_BYTES")
+            finally:
+                response.close()
+        except httpx.HTTPError as exc:
+            raise TransientError(f"{place} did not answer completely ({type(exc).__name__})") from exc
+        return response.status_code, response.headers, bytes(body)
