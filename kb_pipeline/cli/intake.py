@@ -131,6 +131,23 @@ def add_confluence(
     _add(own, {"kind": "confluence", "url": url, "user": user, **lists}, ingest=ingest, as_json=as_json)
 
 
+@add.command("zendesk")
+def add_zendesk(
+    url: Annotated[str, typer.Argument(metavar="URL", help="The account: https://example.zendesk.com")],
+    user: Annotated[str, typer.Option(help="Whose API token is in KB_INTAKE_PASSWORDS.")] = "",
+    locale: Annotated[str, typer.Option(help="The language that is taken in; default: en-us.")] = "",
+    name: Name = "",
+    reader: Readers = None,
+    exclude: Exclude = None,
+    ingest: Ingest = True,
+    as_json: AsJson = False,
+) -> None:
+    """Take in the published articles of a Zendesk help center; what its segments restrict is hidden until declared."""
+    lists = {"readers": list(reader or ()), "exclude": list(exclude or ())}
+    own = name or name_of_site(url)
+    _add(own, {"kind": "zendesk", "url": url, "user": user, "locale": locale, **lists}, ingest=ingest, as_json=as_json)
+
+
 @add.command("mail")
 def add_mail(
     path: Annotated[Path, typer.Argument(metavar="PATH", help="A folder of .eml, mbox or Maildir, or one mbox.")],

@@ -23,6 +23,7 @@ from kb_pipeline.intake.git import GitOptions, GitSource
 from kb_pipeline.intake.mail import MailFolderSource, MailOptions
 from kb_pipeline.intake.mediawiki import MediaWikiOptions, MediaWikiSource
 from kb_pipeline.intake.website.options import WebsiteOptions
+from kb_pipeline.intake.zendesk import ZendeskOptions, ZendeskSource
 from kb_pipeline.settings import Settings
 from kb_pipeline.steps.strict_yaml import line_of, strict_yaml
 from kb_pipeline.store.files import write_bytes
@@ -44,6 +45,7 @@ KINDS: Mapping[str, tuple[type[Options], Callable[[str, Any, Settings], IntakeSo
     "website": (WebsiteOptions, _website),
     "mail": (MailOptions, MailFolderSource),
     "confluence": (ConfluenceOptions, ConfluenceSource),
+    "zendesk": (ZendeskOptions, ZendeskSource),
     "mediawiki": (MediaWikiOptions, MediaWikiSource),
 }
 """What each kind is declared with, and what opens it."""

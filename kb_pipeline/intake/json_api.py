@@ -56,8 +56,10 @@ class JsonApi:
         self._auth = httpx.BasicAuth(user, password) if user else None
         self._client = httpx.Client(timeout=_SECONDS, headers={"User-Agent": _USER_AGENT})
 
-    def listing(self, path: str, **parameters: str) -> Iterator[dict[str, Any]]:
+    def listing(self, path: str, of: str = "results", **parameters: str) -> Iterator[dict[str, Any]]:
         """What an endpoint lists, to its end; only the place to go on from is taken from its answers.
+
+        ``of`` is what the answers call it.
 
         Raises:
             IntakeError: the listing is refused, or does not come to its end.
@@ -67,15 +69,15 @@ class JsonApi:
         more: dict[str, str] = {}
         while True:
             answer = self.patiently_ask(path, **parameters, **more)
-            results = answer.get("results")
+            results = answer.get(of)
             if not isinstance(results, list):
                 raise IntakeError(f"{self.base}{path} lists nothing that can be read")
             yield from results
-            following = str((answer.get("_links") or {}).get("next") or "")
-            if not following:
+            following = str((answer.get("_links") or answer.get("links") or {}).get("next") or "")
+            if not following or (answer.get("meta") or {}).get("has_more") is False:
                 return
             query = parse_qs(urlsplit(following).query)
-            more = {name: query[name][0] for name in ("cursor", "start") if name in query}
+            more = {name: query[name][0] for name in ("cursor", "start", "page[after]") if name in query}
             if not more or str(more) in seen:
                 raise IntakeError(f"{self.base}{path} lists the same again and again")
             seen.add(str(more))
