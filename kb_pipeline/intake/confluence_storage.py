@@ -78,7 +78,7 @@ def _replace(element: Element, places: Places) -> None:
         element.attrib.clear()
         for status in element.findall(f"{{{_AC}}}task-status"):
             _become(status, "span", "☑ " if (status.text or "").strip() == "complete" else "☐ ")
-    elif name.startswith("layout") or name == "task-body":
+    elif name.startswith("layout"):
         element.tag = "div"
         element.attrib.clear()
     # what else there is goes with the element around it, which looks at it, or is taken off at the end

@@ -91,7 +91,7 @@ def plain(inside: str) -> str:
         (
             "<ac:task-list><ac:task><ac:task-id>1</ac:task-id><ac:task-status>complete</ac:task-status>"
             "<ac:task-body>Do it</ac:task-body></ac:task></ac:task-list>",
-            "<ul><li><span>\u2611 </span><div>Do it</div></li></ul>",
+            "<ul><li><span>\u2611 </span>Do it</li></ul>",
         ),
         (
             '<ac:layout><ac:layout-section ac:type="single"><ac:layout-cell><p>x</p></ac:layout-cell>'
