@@ -4,7 +4,7 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import islice, pairwise, takewhile
+from itertools import chain, islice, pairwise, takewhile
 
 from app.grounding.citations import document_url
 from app.grounding.references import find_references, used_numbers, without_marks
@@ -58,11 +58,14 @@ def mark_used(answer: str, citations: Sequence[Citation], question: str = "") ->
     def marked(citation: Citation) -> Citation:
         if citation.number not in used:
             return citation.model_copy(update={"used": False, "quotes": (), "quote_pages": (), "answer_page": None})
-        sentences = (_without_names(claim, citation) for claim in claims.get(citation.number, ()))
-        units = passages[citation.number].quotes(sentences, weights)
+        passage = passages[citation.number]
+        said = [[_without_names(claim, citation) for claim in each] for each in claims.get(citation.number, ())]
+        units = passage.quotes(chain.from_iterable(said), weights)
+        # what is told first answers; what follows, as the rest of a section, has words of the question as well
+        first = next(filter(None, (passage.quotes(each, weights) for each in said)), ())
         quotes = {"used": True, "quotes": tuple(unit.text for unit in units)}
         return citation.model_copy(
-            update={**quotes, **_pages_of(citation, units, _telling(units, question_words, weights))}
+            update={**quotes, **_pages_of(citation, units, _telling(first, question_words, weights))}
         )
 
     return tuple(map(marked, citations))
@@ -178,9 +181,9 @@ class _Passage:
         return best, gains[best]
 
 
-def _claims(answer: str) -> dict[int, list[str]]:
-    """Return the sentences that refer to each passage, by the passage's number."""
-    claims: dict[int, list[str]] = {}
+def _claims(answer: str) -> dict[int, list[list[str]]]:
+    """Return the sentences that each reference to a passage belongs to, by the passage's number."""
+    claims: dict[int, list[list[str]]] = {}
     sentences: list[str] = []
     done = 0
     for start, end, number in find_references(answer):
@@ -190,7 +193,7 @@ def _claims(answer: str) -> dict[int, list[str]]:
             sentences = quoted or list(_sentences(said))[-_SENTENCES_OF_A_REFERENCE:]
             if sentences and not quoted and not sentences[-1].rstrip(_CLOSING).endswith((".", "!", "?", ":", "。")):
                 sentences[-1] += " " + next(_sentences(answer[end : end + _REST].partition("\n")[0]), "")
-        claims.setdefault(number, []).extend(sentences)
+        claims.setdefault(number, []).append(sentences)
         done = end
     return claims
 

@@ -88,10 +88,10 @@ class Citation(Passage):
 
     ``used`` says whether the answer refers to it. ``quotes`` are the sentences of ``passage``, verbatim, that support
     the answer; ``quote_pages`` are the pages on which each or most of it stands, if the passage has pages, and
-    ``answer_page`` is the page of the quote that says most of what was asked. ``kind`` is left out of the JSON of
-    articles. ``document_url`` is the original file below the service, at that page, or else at the passage's first;
-    there is none if the service keeps the files to itself. A page of the web
-    has its address as ``source_url``, and ``fetched_at``, when it was read, in ISO 8601. ``score`` is that of the
+    ``answer_page`` is the page of the quote that says most of what was asked, of those at the first reference.
+    ``kind`` is left out of the JSON of articles. ``document_url`` is the original file below the service, at that page,
+    or else at the passage's first; there is none if the service keeps the files to itself. A page of the web has its
+    address as ``source_url``, and ``fetched_at``, when it was read, in ISO 8601. ``score`` is that of the
     search, for evaluations. It is neither sent nor kept: scores depend on hidden articles, too.
     """
 

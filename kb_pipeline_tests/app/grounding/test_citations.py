@@ -86,6 +86,16 @@ def test_each_quote_has_its_page_and_the_link_leads_to_that_of_the_one_that_answ
     assert [each.answer_page for each in mark_used(answer, passages)] == [8], "the first, if nothing tells them apart"
 
 
+def test_the_link_leads_to_what_is_quoted_first_whatever_the_rest_of_the_section_says() -> None:
+    content = "Pull the paper out slowly.\n\nA tray of paper is a part of the printer."
+    found = on_pages("1", "printer.pdf", content, (0, 7), (content.index("A tray"), 8))
+    answer = "> Pull the paper out slowly. [Ref #1]\n\n**More**\n\n> A tray of paper is a part of the printer. [Ref #1]"
+
+    (cited,) = mark_used(answer, CitationBook().add([found]), "How do I get paper out of the tray of the printer?")
+
+    assert (cited.quote_pages, cited.pages_for_readers) == ((7, 8), (7, 8))
+
+
 @pytest.mark.parametrize(("turn", "page"), [("Pull the", 8), ("slowly", 7)])
 def test_a_quote_that_goes_on_over_a_page_has_the_page_on_which_most_of_it_stands(turn: str, page: int) -> None:
     at = PRINTER.index(turn) + (len(turn) if page == 8 else 0)
