@@ -13,8 +13,9 @@ from itertools import islice, takewhile
 from app.answering.extractive.blocks import PassageBlock, blocks_of, heading_of, section_of
 from app.answering.extractive.quoting import PassageImage, pictures_beside, pictures_of
 from app.answering.nearness import Nearness
-from app.language.sentences import Unit
-from app.language.words import readable
+from app.language.sentences import Unit, units_of
+from app.language.suggestions import without_number
+from app.language.words import readable, words
 from app.schema.passages import Citation
 
 _ENOUGH, _MOST = 40, 70
@@ -99,8 +100,43 @@ def near(citations: Sequence[Citation]) -> list[Citation]:
     return [each for each in citations if each.score >= _NEAR * citations[0].score]
 
 
+def named_first(query: str, citations: Sequence[Citation]) -> list[Citation]:
+    """The passages with those first in which a heading stands that the question names, and then those below it.
+
+    Other sections say the same words oftener; who asks in the words of a heading, no more and no less, means its
+    section, from where it begins.
+    """
+    question = query.partition("\n")[0]
+
+    articles = list(dict.fromkeys(citation.article_id for citation in citations))
+
+    def rank(citation: Citation) -> tuple[object, ...]:
+        if _named_heading(question, citation):
+            return (0,)
+        is_below = any(_is_named(question, heading) for heading in citation.heading_path)
+        return (1, articles.index(citation.article_id), citation.pages[:1]) if is_below else (2,)
+
+    return sorted(citations, key=rank)
+
+
+def _named_heading(question: str, citation: Citation) -> Unit | None:
+    """The heading in a passage that the question names, if one is there and text behind it."""
+    units = units_of(citation.passage)
+    headings = (unit for unit in units if unit.kind == "heading" and _is_named(question, unit.text.lstrip("> #\t")))
+    heading = next(headings, None)
+    return heading if heading and any(b.units[0].start > heading.start for b in blocks_of(citation)) else None
+
+
+def _is_named(question: str, heading: str) -> bool:
+    """Whether the question says the words of a heading, and no others; numbers of sections do not count."""
+    asked = set(words(without_number(question)))
+    return bool(asked) and asked == set(words(without_number(heading)))
+
+
 def lead_of(question: str, citation: Citation, nearness: Nearness) -> Lead | None:
-    """The part of a passage that answers best; ``None`` of a passage without text.
+    """The part of a passage that answers best, below the heading that the question names if it names one.
+
+    ``None`` of a passage without text.
 
     Raises:
         ModelError: the files of the embedding model are damaged.
@@ -111,10 +147,28 @@ def lead_of(question: str, citation: Citation, nearness: Nearness) -> Lead | Non
     scores = nearness.scores_together(question, texts, [[places[unit] for unit in window] for _, window in windows])
     if not scores:
         return None
+    heading = _named_heading(question, citation)
+    below = set(_below(heading, question, windows)) if heading else ()
     named = [len(_exact(question) & _exact(units[-1].text)) if _is_table(block) else 0 for block, units in windows]
-    best = max(range(len(scores)), key=lambda at: (named[at], round(scores[at], 6), -at))
+    best = max(range(len(scores)), key=lambda at: (at in below, named[at], round(scores[at], 6), -at))
     block, units = windows[best]
     return Lead(citation, units, heading_of(block), scores[best])
+
+
+def _below(heading: Unit, question: str, windows: Sequence[tuple[PassageBlock, tuple[Unit, ...]]]) -> Sequence[int]:
+    """The places of the windows that belong to a heading which the question names.
+
+    Who asks something is answered by any of its sentences. The heading alone as a question, or one that smaller
+    headings follow at once, prefers none, and is read from the beginning.
+    """
+    behind = [at for at, (_, units) in enumerate(windows) if units[-1].start > heading.start]
+    own = [at for at in behind if windows[at][0].heading == heading]
+    is_all = _letters(without_number(question)) == _letters(without_number(heading.text.lstrip("> #\t")))
+    return behind[:1] if is_all or not own else own
+
+
+def _letters(text: str) -> str:
+    return "".join(filter(str.isalnum, text.casefold()))
 
 
 def _exact(text: str) -> set[str]:

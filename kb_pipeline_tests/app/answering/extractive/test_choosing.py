@@ -2,7 +2,7 @@
 
 import pytest
 
-from app.answering.extractive.choosing import lead_of, near, of_other_sections, quotable
+from app.answering.extractive.choosing import lead_of, named_first, near, of_other_sections, quotable
 from app.answering.extractive.quoting import quotation
 from app.answering.nearness import Nearness
 from app.language.sentences import Unit
@@ -50,6 +50,37 @@ def test_a_question_with_its_answer_stays_whole() -> None:
         "Everybody over six.",
         "Children need help.",
     ]
+
+
+HEADINGS = (
+    "The red key of the lamp is red.\n\n## 2. The red key\n\nIt blinks when it is hot, and nobody touches it then.\n\n"
+    "Children press the red key only once, and never a key that is red.\n\n## 3. Other keys\n\n### The red one\n\n"
+    "A key may be red."
+)
+
+
+@pytest.mark.parametrize(
+    ("question", "quoted"),
+    [
+        ("The red key", "It blinks when it is hot, and nobody touches it then."),
+        ("2. the red key?", "It blinks when it is hot, and nobody touches it then."),
+        ("How do I use the red key?", "Children press the red key only once, and never a key that is red."),
+        ("Other keys", "A key may be red."),
+        ("What is the red key of the lamp?", "The red key of the lamp is red."),
+    ],
+)
+def test_who_asks_in_the_words_of_a_heading_is_answered_by_its_section(question: str, quoted: str) -> None:
+    assert quoted in lead(question, HEADINGS)[:1], "a heading alone is read from its beginning"
+
+
+def test_the_section_that_is_named_is_quoted_before_those_that_say_its_words_oftener() -> None:
+    oftener = citation("A part of a list of parts is a part.", 1)
+    later = citation("### Screws\n\nOf steel.", 2, "Guide", "4. List of parts", "Screws")
+    named = citation("## 4. List of parts\n\nAll of them.", 3, "Guide", "4. List of parts")
+    bare = citation("## List of parts", 4)
+
+    assert named_first("A list of the parts", [oftener, later, named, bare]) == [named, later, oftener, bare]
+    assert named_first("A list of the steel parts", [oftener, later, named]) == [oftener, later, named]
 
 
 def test_an_option_is_quoted_with_its_name() -> None:
