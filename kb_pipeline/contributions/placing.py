@@ -1,19 +1,22 @@
 """Where a contribution goes in the staging folder, and how its text is put there.
 
-It goes into a section of ``<service>/index.md``. An article that is a page or another document is left alone, and
-``<service>-notes`` stands beside it, with the same readers. All other bytes of the file stay as they are.
+It goes into a section of ``<service>/index.md``. An article that is a page or another document, or that was taken in
+from a source, whose next change would overwrite it, is left alone, and ``<service>-notes`` stands beside it, with the
+same readers. All other bytes of the file stay as they are.
 """
 
 import json
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from markdown_it.token import Token
 
 from kb_pipeline.contributions.base import DEFAULT_SECTIONS, Contribution
 from kb_pipeline.contributions.content import below, escaped, heading_tokens, without_claims
 from kb_pipeline.errors import ContributionError, UnreadableArticleError
+from kb_pipeline.intake.folders import ORIGIN
 from kb_pipeline.records import ContributionType
 from kb_pipeline.steps.main_file import INDEX_FILE, main_file
 from kb_pipeline.steps.markdown_parsers import authored_parser
@@ -99,9 +102,9 @@ def _readers_of(staging: Staging, article_id: str) -> Sequence[str]:
 
 
 def _markdown_of(staging: Staging, article_id: str) -> str | None:
-    """Return the text of the article's ``index.md`` if that is its main file."""
+    """Return the text of the article's ``index.md`` if that is its main file, and an author's."""
     names = staging.names(article_id)
-    if not names or MARKDOWN_FILE not in names or INDEX_FILE in names:
+    if not names or MARKDOWN_FILE not in names or INDEX_FILE in names or _is_taken_in(staging, article_id):
         return None
     metadata = read_metadata(staging.metadata(article_id) or b"{}", staging.metadata_file).metadata
     if main_file(names, metadata.main or "") != MARKDOWN_FILE:
@@ -112,6 +115,10 @@ def _markdown_of(staging: Staging, article_id: str) -> str | None:
         raise UnreadableArticleError(
             f"{article_id}: {MARKDOWN_FILE} is not UTF-8 text ({exc}); save it as UTF-8"
         ) from exc
+
+
+def _is_taken_in(staging: Staging, article_id: str) -> bool:
+    return isinstance(staging.root, Path) and (Path(staging.root) / article_id / ORIGIN).is_file()
 
 
 def target_section(target: Target, contribution_type: ContributionType, section: str) -> str:

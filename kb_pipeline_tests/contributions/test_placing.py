@@ -15,8 +15,11 @@ from kb_pipeline.contributions.placing import (
     target_section,
 )
 from kb_pipeline.errors import ContributionError, UnreadableArticleError
+from kb_pipeline.intake.folders import ArticleFolders
+from kb_pipeline.settings import Settings
 from kb_pipeline.store.staging import Staging
 
+RESTRICTED = b'{"access_control_list": ["hr"]}'
 NOTE = "*Contributed by ann (contribution 20260101-0000000a).*"
 ARTICLE = (
     "---\ntitle: Cosmos DB\n---\n# Cosmos DB\n\nIntro\n\n## Patterns\n\nOne.\n\n### Deep\n\nTwo.\n\n\n## Tools\nThree"
@@ -125,6 +128,14 @@ def test_beside_any_other_article_stand_notes_with_the_same_readers(staging: Sta
     assert (web.article_id, web.text) == ("web-notes", None)
     assert json.loads(web.metadata or "") == {"access_control_list": ["hr"]}
     assert find_target(staging, "guide") == Target("guide-notes", None)
+
+
+def test_beside_an_article_of_a_source_stand_notes_which_its_next_change_does_not_overwrite(staging: Staging) -> None:
+    taken_in = ArticleFolders("wiki", Settings(staging=str(staging.root)))
+    taken_in.write("wiki-pumps", "Pumps", {"index.md": b"# Pumps\n", "metadata.json": RESTRICTED})
+    notes = find_target(staging, "wiki-pumps")
+    assert (notes.article_id, notes.text) == ("wiki-pumps-notes", None)
+    assert json.loads(notes.metadata or "") == {"access_control_list": ["hr"]}
 
 
 def test_what_may_not_be_written_to_is_refused(staging: Staging) -> None:
