@@ -354,6 +354,12 @@ class Settings(SharedSettings):
         description="Reviewers may accept what they proposed themselves. Whoever uses this machine (local in "
         "KB_REVIEWERS, the default) always may.",
     )
+    uploaders: Names = Field(
+        (),
+        description="Users and groups who hand in files as contributions (local: whoever uses this machine; everybody: "
+        'all who may use the service), as JSON: ["everybody"]. By default nobody can.',
+    )
+    upload_bytes: PositiveInt = Field(20_000_000, description="Largest file that can be handed in, in bytes.")
     audit: Literal["off", "changes", "all"] = Field(
         "changes",
         description="What the audit log KB_HOME/audit records: who changes articles, access lists and contributions "

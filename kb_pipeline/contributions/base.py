@@ -9,7 +9,7 @@ from datetime import datetime
 from types import MappingProxyType
 from typing import Literal, get_args
 
-from kb_pipeline.errors import ContributionDecidedError
+from kb_pipeline.errors import ContributionDecidedError, ContributionError, ContributionNotFoundError
 from kb_pipeline.records import ContributionSource, ContributionState, ContributionType, Record
 from kb_pipeline.steps.fingerprint import sha256
 
@@ -55,6 +55,28 @@ class Decision(Record):
     content: str | None = None
 
 
+class UploadCheck(Record):
+    """A check of the conversion of an uploaded file; ``problem`` is empty if it passed."""
+
+    name: str
+    problem: str = ""
+
+
+class Upload(Record):
+    """A file that was handed in as a whole article: its name, and what is said of it. ``title`` may be the file's own.
+
+    ``checks`` and ``warnings`` are those of the conversion that made the text for the reviewer.
+    """
+
+    name: str
+    size: int
+    title: str = ""
+    topics: tuple[str, ...] = ()
+    readers: tuple[str, ...] = ()
+    checks: tuple[UploadCheck, ...] = ()
+    warnings: tuple[str, ...] = ()
+
+
 class Contribution(Record):
     """A proposal: ``content`` (Markdown) for a section of the article ``article_id``, as known when it was made.
 
@@ -64,6 +86,8 @@ class Contribution(Record):
 
     ``rests_on`` are the articles of the answer that a reader commented on: the comment may repeat what they say. It is
     ``None`` for what comments on no answer. ``commented_by`` is that reader, as :func:`commenter` writes it.
+
+    ``upload``: it is a file. Its text is what the conversion made of it then, and ``content_hash`` that of the file.
     """
 
     id: str
@@ -83,6 +107,7 @@ class Contribution(Record):
     embedding: str = ""
     rests_on: tuple[str, ...] | None = None
     commented_by: str = ""
+    upload: Upload | None = None
     decision: Decision | None = None
 
     @property
@@ -131,6 +156,24 @@ class ContributionQueue(ABC):
         Raises:
             StorageError: it cannot be written.
         """
+
+    def add_file(self, contribution: Contribution, data: bytes) -> None:
+        """Add the contribution that is a file, whole or not at all.
+
+        Raises:
+            ContributionError: this queue keeps no files.
+            StorageError: it cannot be written.
+        """
+        raise ContributionError("the queue of contributions (KB_CONTRIBUTIONS) keeps no files, so none can be uploaded")
+
+    def file(self, contribution_id: str) -> bytes:
+        """Return the file of a contribution that is one.
+
+        Raises:
+            ContributionNotFoundError: there is none.
+            StorageError: it cannot be read.
+        """
+        raise ContributionNotFoundError(f"there is no file of the contribution {contribution_id[:80]!r}")
 
     @abstractmethod
     def read_all(self) -> QueueListing:

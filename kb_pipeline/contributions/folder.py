@@ -2,6 +2,7 @@
 
 <id>/contribution.json    what was handed in, without its text
 <id>/content.md           its text
+<id>/upload               the file, if it is one; its name is in contribution.json, so that no name is ever trusted
 <id>/decisions.jsonl      what was decided, one line each
 """
 
@@ -10,7 +11,7 @@ import os
 import re
 import shutil
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
@@ -20,10 +21,11 @@ from upath import UPath
 
 from kb_pipeline.contributions.base import Contribution, ContributionQueue, Decision, QueueListing
 from kb_pipeline.errors import ContributionNotFoundError, StorageError, remedy
+from kb_pipeline.steps.fingerprint import sha256
 from kb_pipeline.store.files import names_in, read_bytes, settle
 
 _ID = re.compile(r"\d{8}-[0-9a-f]{8}")
-_FACTS, _CONTENT, _DECISIONS = "contribution.json", "content.md", "decisions.jsonl"
+_FACTS, _CONTENT, _FILE, _DECISIONS = "contribution.json", "content.md", "upload", "decisions.jsonl"
 
 
 class FolderQueue(ContributionQueue):
@@ -34,14 +36,31 @@ class FolderQueue(ContributionQueue):
         self._in_process = threading.Lock()
 
     def add(self, contribution: Contribution) -> None:
+        self._add(contribution, {})
+
+    def add_file(self, contribution: Contribution, data: bytes) -> None:
+        self._add(contribution, {_FILE: data})
+
+    def file(self, contribution_id: str) -> bytes:
+        contribution = self.get(contribution_id)
+        path = self.folder / contribution.id / _FILE
+        if contribution.upload is None:
+            return super().file(contribution_id)
+        data = read_bytes(path)
+        if sha256(data) != contribution.content_hash:
+            raise StorageError(f"{path} was changed since it was handed in; restore it, or reject the contribution")
+        return data
+
+    def _add(self, contribution: Contribution, files: Mapping[str, bytes]) -> None:
         facts = contribution.model_dump_json(indent=2, exclude={"content", "decision"})
+        contents = {_CONTENT: contribution.content.encode(), **files, _FACTS: facts.encode()}
         half = self.folder / f".{contribution.id}"
         with self._translated("write"):
             try:
                 half.mkdir(parents=True)
-                (half / _CONTENT).write_bytes(contribution.content.encode())
-                (half / _FACTS).write_text(facts, encoding="utf-8")
-                settle([half / _CONTENT, half / _FACTS])
+                for name, data in contents.items():
+                    (half / name).write_bytes(data)
+                settle([half / name for name in contents])
                 half.rename(self.folder / contribution.id)  # whole, or not at all
             except OSError:
                 shutil.rmtree(half, ignore_errors=True)

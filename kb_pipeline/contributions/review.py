@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
-from kb_pipeline.contributions.base import Contribution, ContributionQueue, Decision, QueueListing
+from kb_pipeline.contributions.base import Contribution, ContributionQueue, Decision, QueueListing, Upload
 from kb_pipeline.contributions.content import harmless
 from kb_pipeline.contributions.placing import (
     MARKDOWN_FILE,
@@ -28,11 +28,13 @@ from kb_pipeline.contributions.placing import (
     with_contribution,
 )
 from kb_pipeline.contributions.proposing import LONGEST_SECTION
+from kb_pipeline.contributions.uploads import metadata_of
 from kb_pipeline.errors import ContributionDecidedError, ContributionError, StorageError, remedy
 from kb_pipeline.flow.access import AccessLists
 from kb_pipeline.flow.layers.serving_article import load_manifest
 from kb_pipeline.records import ContributionState
 from kb_pipeline.settings import Settings
+from kb_pipeline.steps.fingerprint import sha256
 from kb_pipeline.steps.metadata import METADATA_FILE
 from kb_pipeline.store.files import read_bytes, settle, write_bytes
 from kb_pipeline.store.layout import Layout
@@ -86,15 +88,31 @@ def readers_in(layout: Layout) -> Callable[[str], Sequence[str]]:
 
 @dataclass(frozen=True)
 class FileChange:
-    """What accepting would change: the text of a file, and the section, "" for a whole article."""
+    """What accepting would change: the text of a file, and the section, "" for a whole article.
+
+    ``upload``: the file is put there instead, with the target's metadata.
+    """
 
     target: Target
     section: str
     after: str
+    upload: Upload | None = None
+
+    @property
+    def file(self) -> str:
+        """The name of the file that is written."""
+        return self.upload.name if self.upload else MARKDOWN_FILE
 
     @property
     def diff(self) -> str:
-        """The change as a unified diff below the staging folder, which ``git apply`` and ``patch -p1`` understand."""
+        """The change as a unified diff below the staging folder, which ``git apply`` and ``patch -p1`` understand.
+
+        Of a file that is uploaded it only says that it is there.
+        """
+        if self.upload:
+            added = f"{self.target.article_id}/{self.upload.name}"
+            metadata = _diff(f"{self.target.article_id}/{METADATA_FILE}", None, self.target.metadata or "")
+            return f"Binary files /dev/null and b/{added} differ\n{metadata}"
         files = [(MARKDOWN_FILE, self.target.text, self.after)]
         if self.target.text is None and self.target.metadata:
             files.append((METADATA_FILE, None, self.target.metadata))
@@ -166,6 +184,8 @@ class Review:
             UnreadableArticleError: the article's metadata cannot be read.
             StorageError: the staging folder cannot be read.
         """
+        if contribution.upload:
+            return self._upload(contribution, contribution.upload, is_seen)
         if len(section) > LONGEST_SECTION:
             raise ContributionError(f"the section has {len(section):,} characters; it has at most {LONGEST_SECTION}")
         if content is not None:
@@ -205,11 +225,13 @@ class Review:
                 return contribution
             if contribution.state == "rejected":
                 raise _decided(contribution)
+            if contribution.upload and (section or content is not None or patch):
+                raise ContributionError("an uploaded file is accepted as it is: without section, text or patch")
             change = self.change(contribution, by, section=section, content=content, is_seen=may_read)
             if not may_read(change.target.article_id):
                 raise ContributionError("it is about an article that you may not read; another reviewer must accept it")
             is_there = contribution.id in ids_in(change.target.text or "")
-            file = patch.absolute() if patch else self._writable(change.target.article_id)
+            file = patch.absolute() if patch else self._writable(change)
             decision = Decision(
                 state="accepting",
                 by=by,
@@ -225,7 +247,8 @@ class Review:
             elif patch:
                 write_bytes(file, change.diff.encode())  # type: ignore[arg-type]
             else:
-                self._write(contribution.id, file, change)
+                data = self._queue.file(contribution.id) if change.upload else change.after.encode()
+                self._write(contribution.id, file, change, data)
             return self._queue.decide(contribution.id, decision.model_copy(update={"state": "accepted"}))
 
     def reject(self, contribution_id: str, by: str, reason: str) -> Contribution:
@@ -252,27 +275,48 @@ class Review:
     def _settled(self, contribution: Contribution, *, is_held: bool = False) -> Contribution:
         """Complete the record of an acceptance that was interrupted after the file was written."""
         decision = contribution.decision
-        if decision is None or decision.state != "accepting" or not _is_in(Path(decision.file), contribution.id):
+        if decision is None or decision.state != "accepting" or not _is_in(Path(decision.file), contribution):
             return contribution
         if is_held:
             return self._queue.decide(contribution.id, decision.model_copy(update={"state": "accepted"}))
         with self._queue.held():  # whoever is accepting it now finishes first
             return self._settled(self._queue.get(contribution.id), is_held=True)
 
-    def _writable(self, article_id: str) -> Path:
+    def _upload(self, contribution: Contribution, upload: Upload, is_seen: Callable[[str], bool]) -> FileChange:
+        """Return the change that makes an article of an uploaded file.
+
+        Raises:
+            ContributionError: there is an article of its name, or there was one for fewer readers.
+        """
+        article_id = contribution.service
+        if is_seen(article_id) and self._staging.names(article_id):
+            raise ContributionError(
+                f"there is an article {article_id} already, which no file replaces; reject this one, so that it is "
+                "handed in under another name"
+            )
+        earlier = self._readers_of(article_id) if is_seen(article_id) else ()
+        if earlier and not set(upload.readers) <= set(earlier):
+            raise ContributionError(
+                f"there was an article {article_id} for fewer readers; reject this one, so that it is handed in under "
+                "another name"
+            )
+        allowed = upload.model_copy(update={"readers": upload.readers or tuple(earlier)})
+        return FileChange(Target(article_id, None, metadata_of(allowed)), "", "", allowed)
+
+    def _writable(self, change: FileChange) -> Path:
         """Return the file of an article in the staging folder.
 
         Raises:
             ContributionError: it cannot be written.
         """
-        root = self._staging.root
+        root, article_id = self._staging.root, change.target.article_id
         if not isinstance(root, Path):
             problem = "is not a local folder, so it is only read"
         elif self._staging.made_elsewhere:
             problem = "holds articles that another program made, so it is only read"
         else:
             folder = Path(root) / article_id
-            file = folder / MARKDOWN_FILE
+            file = folder / change.file
             if folder.is_symlink() or file.is_symlink():
                 problem = f"has {article_id} as a link, which is not written through"
             elif not os.access(folder if folder.is_dir() else root, os.W_OK) or (
@@ -281,19 +325,21 @@ class Review:
                 problem = "may only be read by this user"
             else:
                 return file
-        raise ContributionError(
-            f"the staging folder {root} {problem}; write a patch for it instead: "
-            "kb contributions accept ID --output FILE"
-        )
+        instead = "write a patch for it instead: kb contributions accept ID --output FILE"
+        if change.upload:
+            instead = "give the file to whoever keeps it, and reject the contribution"
+        raise ContributionError(f"the staging folder {root} {problem}; {instead}")
 
-    def _write(self, contribution_id: str, file: Path, change: FileChange) -> None:
+    def _write(self, contribution_id: str, file: Path, change: FileChange, data: bytes) -> None:
+        if change.upload and file.parent.exists():
+            raise ContributionError(f"{file.parent} was made in the meantime; look at the contribution again")
         now = read_bytes(file).decode() if file.exists() else None
         if now != change.target.text:
             raise ContributionError(f"{file} was changed in the meantime; accept the contribution again")
         if file.parent.is_dir():
             half = file.with_name(f".{contribution_id}")
             with _translated(file):
-                half.write_bytes(change.after.encode())
+                half.write_bytes(data)
                 if now is not None:
                     shutil.copymode(file, half)
                 settle([half])
@@ -303,7 +349,7 @@ class Review:
             with _translated(file):
                 shutil.rmtree(half, ignore_errors=True)
                 half.mkdir()
-                (half / MARKDOWN_FILE).write_bytes(change.after.encode())
+                (half / change.file).write_bytes(data)
                 if change.target.metadata:
                     (half / METADATA_FILE).write_text(change.target.metadata, encoding="utf-8")
                 settle(half.iterdir())
@@ -320,8 +366,12 @@ def _translated(file: Path) -> Iterator[None]:
         raise StorageError(f"cannot write {file}: {exc.strerror or exc}; {what_to_do}") from exc
 
 
-def _is_in(file: Path, contribution_id: str) -> bool:
-    return file.is_file() and contribution_id in ids_in(read_bytes(file).decode(errors="replace"))
+def _is_in(file: Path, contribution: Contribution) -> bool:
+    if not file.is_file():
+        return False
+    if contribution.upload:
+        return sha256(read_bytes(file)) == contribution.content_hash
+    return contribution.id in ids_in(read_bytes(file).decode(errors="replace"))
 
 
 def _decided(contribution: Contribution) -> ContributionDecidedError:
