@@ -161,7 +161,7 @@ class AgentService:
         await self.conversations.close()
         self.references.close()
         await asyncio.to_thread(self.own_findings.close)
-        await asyncio.to_thread(self.contributing.pool.close)
+        await asyncio.to_thread(self.contributing.close)
         await asyncio.to_thread(self.pictures.close)
         await asyncio.to_thread(self.picture_reader.close)
         await asyncio.to_thread(self.retrieval.close)

@@ -51,6 +51,7 @@ RECORDED: Mapping[str, Action] = {
     "POST /query/topology": "query",
     "POST /api/tools/{name}": "tool",
     "POST /api/contributions": "propose",
+    "POST /api/uploads": "propose",
     "POST /api/contributions/{contribution_id}/accept": "accept",
     "POST /api/contributions/{contribution_id}/reject": "reject",
     "PUT /api/model": "model",

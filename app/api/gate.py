@@ -1,4 +1,4 @@
-"""The first check of every request: who sends it, its size, and that its body is JSON.
+"""The first check of every request: who sends it, its size, and that its body is JSON, or a file that is uploaded.
 
 Plain ASGI middleware, because Starlette's middleware classes would interfere with streaming. The gate sets the
 identity header that the Responses protocol's server reads. It never trusts that header from outside, except on the
@@ -47,6 +47,11 @@ AGENT_USER = b"x-agent-user-id"
 _OURS = frozenset({AGENT_USER, b"x-agent-response-id", b"content-length"})
 _FOUNDRY_ROUTE = "/responses"
 _WITH_PICTURES = f"/v1{_FOUNDRY_ROUTE}"
+UPLOADS = "/api/uploads"
+"""The route whose body is a file."""
+_FILE = "application/octet-stream"
+_UPLOADS_AT_ONCE = 4
+"""Files that are received at a time, each in memory."""
 _NO_INPUT = "structured_outputs"
 _MOST_ITEMS = 500
 """Input items of a request. The protocol's server makes an id for each in the event loop: eight requests with 4,000 of
@@ -69,13 +74,24 @@ class _RefusedError(Exception):
 
 
 class Gate:
-    """Accepts requests from a known caller, up to a size, whose body is empty or JSON."""
+    """Accepts requests from a known caller, up to a size, whose body is empty or JSON, or a file that is uploaded."""
 
     def __init__(
-        self, app: ASGIApp, *, settings: AppSettings, hosted: bool, refused: Callable[[Scope, int], None]
+        self,
+        app: ASGIApp,
+        *,
+        settings: AppSettings,
+        hosted: bool,
+        refused: Callable[[Scope, int], None],
+        most_of_upload: Callable[[Principal, bool], int] = lambda _who, _is_local: 0,
     ) -> None:
-        """``refused`` is told of each request that is, and with which status."""
+        """``refused`` is told of each request that is, and with which status.
+
+        ``most_of_upload`` says how large a file may be that somebody uploads, locally or not; 0: they may not.
+        """
         self._app = app
+        self._most_of_upload = most_of_upload
+        self._uploads = 0
         self._refused = refused
         self._settings = settings
         self._local = settings.local_principal
@@ -92,7 +108,11 @@ class Gate:
         headers = Headers(scope=scope)
         try:
             who = Principal() if scope["path"] in OPEN_PATHS else await self._who(headers)
-            body = await self._body(scope, headers, receive)
+            is_local = self._settings.is_only_local and not self._hosted
+            if (scope["method"], scope["path"]) == ("POST", UPLOADS):
+                body = await self._file(self._most_of_upload(who, is_local), headers, receive)
+            else:
+                body = await self._body(scope, headers, receive)
         except AnswerError as exc:
             await self._refuse(answer_problem(exc), scope, receive, send)
             return
@@ -101,7 +121,6 @@ class Gate:
             return
         if body is None:
             return
-        is_local = self._settings.is_only_local and not self._hosted
         is_operator = self._settings.is_operated_by(who, is_local=is_local)
         token = asking.set(replace(who, is_operator=is_operator))
         try:
@@ -138,24 +157,17 @@ class Gate:
             _RefusedError: it is too long, or no JSON.
             BadQuestionError: there is too much in it.
         """
-        chunks: list[bytes] = []
-        length = 0
         most = self._most_bytes + (self._most_of_picture if scope["path"] == _WITH_PICTURES else 0)
-        while True:
-            message = await receive()
-            if message["type"] == "http.disconnect":
-                return None
-            length += len(message.get("body", b""))
-            if length > most:
-                raise self._too_long(most)
-            chunks.append(message.get("body", b""))
-            if not message.get("more_body"):
-                break
+        whole = await _received(receive, most)
+        if whole is None:
+            return None
+        if len(whole) > most:
+            raise self._too_long(most)
+        length = len(whole)
         # a page of another site can send a form or text without a CORS preflight, but not JSON
         if length and headers.get("content-type", "").partition(";")[0].strip().lower() != "application/json":
             advice = "the request must be JSON; send it with content-type: application/json"
             raise _RefusedError(415, "not_json", advice)
-        whole = b"".join(chunks)
         if length > self._most_bytes and _length_without_pictures(whole) > self._most_bytes:
             raise self._too_long(most)
         try:
@@ -163,6 +175,32 @@ class Gate:
         except (ValueError, RecursionError) as exc:
             advice = "the request is not JSON in UTF-8, or it is nested too deep, or a number in it is too long"
             raise _RefusedError(400, "not_json", advice) from exc
+
+    async def _file(self, most: int, headers: Headers, receive: Receive) -> bytes | None:
+        """The body that is a file, of at most so many bytes, or ``None`` if the client is gone.
+
+        Raises:
+            _RefusedError: the caller may not upload, it is too long, no file, or others send theirs.
+        """
+        if not most:
+            raise _RefusedError(
+                403, "not_an_uploader", "you may not hand in files; an administrator can name you in KB_UPLOADERS"
+            )
+        # the type that neither a form nor a page of another site can send without asking first (CORS)
+        if headers.get("content-type", "").partition(";")[0].strip().lower() != _FILE:
+            raise _RefusedError(415, "not_a_file", f"send the file itself, with content-type: {_FILE}")
+        if self._uploads >= _UPLOADS_AT_ONCE:
+            raise _RefusedError(503, "busy", "others send files; try again in a moment")
+        self._uploads += 1
+        try:
+            whole = await _received(receive, most)
+        finally:
+            self._uploads -= 1
+        if whole is not None and len(whole) > most:
+            raise _RefusedError(
+                413, "request_too_long", f"the file is longer than {most:,} bytes (KB_UPLOAD_BYTES); send a smaller one"
+            )
+        return whole
 
     def _too_long(self, most: int) -> "_RefusedError":
         limit = f"{self._most_bytes:,} bytes (KB_REQUEST_BYTES)"
@@ -199,6 +237,21 @@ class Gate:
             # the server sends these, but refuses them from a client that sends back all that was said
             request["input"] = [each for each in items if not isinstance(each, dict) or each.get("type") != _NO_INPUT]
         return json.dumps(request, ensure_ascii=False).encode()
+
+
+async def _received(receive: Receive, most: int) -> bytes | None:
+    """The whole body, or the beginning of one that is longer than ``most``; ``None`` if the client is gone."""
+    chunks: list[bytes] = []
+    length = 0
+    while length <= most:
+        message = await receive()
+        if message["type"] == "http.disconnect":
+            return None
+        chunks.append(message.get("body", b""))
+        length += len(chunks[-1])
+        if not message.get("more_body"):
+            break
+    return b"".join(chunks)
 
 
 def _length_without_pictures(body: bytes) -> int:

@@ -10,7 +10,7 @@ from starlette.exceptions import HTTPException
 from starlette.responses import JSONResponse
 
 from app.answering.chosen_model import NotAnAdministratorError
-from app.contributing.contributing import NotAReviewerError, OwnContributionError
+from app.contributing.contributing import NotAnUploaderError, NotAReviewerError, OwnContributionError
 from app.errors import AnswerError, as_answer_error, without_places
 from app.library.articles import ArticleNotFoundError
 from app.library.quality import RunNotFoundError
@@ -58,6 +58,10 @@ def handle_problems(app: FastAPI) -> None:
     @app.exception_handler(NotAReviewerError)
     def forbidden(_: Request, exc: NotAReviewerError) -> JSONResponse:
         return problem(403, "not_a_reviewer", str(exc))
+
+    @app.exception_handler(NotAnUploaderError)
+    def no_uploader(_: Request, exc: NotAnUploaderError) -> JSONResponse:
+        return problem(403, "not_an_uploader", str(exc))
 
     @app.exception_handler(NotAnAdministratorError)
     def not_administrator(_: Request, exc: NotAnAdministratorError) -> JSONResponse:

@@ -28,6 +28,7 @@ from app.api import (
     originals,
     quality,
     tools,
+    uploads,
     web,
 )
 from app.api.audit import AuditTrail, Refusals
@@ -38,6 +39,8 @@ from app.api.owners import RequireResponseOwner, ResponseOwners, ValidateCursors
 from app.api.problems import handle_problems
 from app.api.request_log import RequestLog
 from app.api.responses import responses_host
+from app.callers.principal import Principal
+from app.contributing.contributing import Caller
 from app.conversations.responses_store import ResponseStore
 from app.library.withheld import shown_turns
 from app.logs.lines import keep_log_lines
@@ -110,6 +113,7 @@ def application(service: AgentService, when_warm: Callable[[], None] = lambda: N
         quality,
         gaps,
         contributions,
+        uploads,
         tools,
         model,
         network,
@@ -124,7 +128,12 @@ def application(service: AgentService, when_warm: Callable[[], None] = lambda: N
     app.mount("/v1", host)
     settings = service.settings
     app.add_middleware(AuditTrail, log=service.audit)
-    app.add_middleware(Gate, settings=settings, hosted=hosted, refused=refusals.add)
+
+    def most_of_upload(who: Principal, is_local: bool) -> int:
+        rules = service.contributing.upload_rules(Caller(who, is_local=is_local))
+        return rules.most_bytes if rules else 0
+
+    app.add_middleware(Gate, settings=settings, hosted=hosted, refused=refusals.add, most_of_upload=most_of_upload)
     app.add_middleware(
         RequestGuard,
         bound_to=settings.app_host,

@@ -28,7 +28,14 @@ from app.schema.answers import ChatAnswer
 from app.schema.articles import Article, ArticleList, ArticleSort, ArticleUse
 from app.schema.asking import ChatRequest, CollectionList, Suggestions, picture_path
 from app.schema.context import Backlog, KnowledgeContext, Mode
-from app.schema.contributions import Acceptance, ContributionDetails, ContributionList, NewContribution, Rejection
+from app.schema.contributions import (
+    Acceptance,
+    ContributionDetails,
+    ContributionList,
+    NewContribution,
+    NewUpload,
+    Rejection,
+)
 from app.schema.conversations import Conversation, ConversationList, Feedback, NewTitle, OpenedSource
 from app.schema.documents import DocumentDetails, DocumentList, DocumentListParameters
 from app.schema.gaps import KnowledgeGapList
@@ -43,6 +50,8 @@ from kb_pipeline.records import ContributionState, KnowledgeMode, SearchMode
 _Message = TypeVar("_Message", bound=Wire)
 SECONDS = 60.0
 """Seconds of silence: an answer sends something more often, also while a model thinks."""
+_UPLOAD_SECONDS = 300.0
+"""Files of others may be converted before."""
 _KEPT_SECONDS = 2.0
 """How long an idle connection is used again: the service closes it after 5 s, and a request must not meet that."""
 
@@ -302,6 +311,18 @@ class Client(NetworkClient):
     def contribute(self, new: NewContribution) -> ContributionDetails:
         """Propose knowledge, or only check a draft."""
         return self._send(ContributionDetails, "POST", "/api/contributions", new)
+
+    def upload(self, new: NewUpload, data: bytes) -> ContributionDetails:
+        """Hand in a file as a whole article."""
+        reply = self._request(
+            "POST",
+            "/api/uploads",
+            params=new.model_dump(exclude_defaults=True),
+            content=data,
+            headers={"content-type": "application/octet-stream"},
+            timeout=_UPLOAD_SECONDS,
+        )
+        return _read(ContributionDetails, reply)
 
     def accept(self, contribution_id: str, acceptance: Acceptance) -> ContributionDetails:
         """Put a contribution into the staging folder."""

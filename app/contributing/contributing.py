@@ -21,13 +21,17 @@ from app.schema.contributions import (
     ContributionList,
     NearbyPassage,
     NewContribution,
+    NewUpload,
     SimilarContribution,
+    UploadedFile,
+    UploadRules,
 )
 from kb_pipeline.contributions.base import STATES, Contribution, ContributionQueue, NearPassage
 from kb_pipeline.contributions.gap import Double
 from kb_pipeline.contributions.placing import Target, ids_in, target_section
 from kb_pipeline.contributions.proposing import Proposal, preview
 from kb_pipeline.contributions.review import Review, is_for_another, may_review, readers_in, titles_in
+from kb_pipeline.contributions.uploads import NewFile, may_upload, preview_upload
 from kb_pipeline.errors import (
     ContributionError,
     ContributionNotFoundError,
@@ -38,12 +42,15 @@ from kb_pipeline.errors import (
 )
 from kb_pipeline.records import ContributionState
 from kb_pipeline.settings import Settings
+from kb_pipeline.steps.formats import endings, is_picture
 from kb_pipeline.steps.metadata import read_metadata
 
 _AT_ONCE = 1
 """More would hold up the event loop, as parsing holds Python's lock."""
 _MOST_WAITING = 15
 """Checks of a proposal take a second or so each; who comes later is asked to try again."""
+_FILES_WAITING = 3
+"""Each is in memory, and the one before may take a minute to convert."""
 
 MayRead = Callable[[str], bool]
 """Whether somebody may read an article; an id that no article has may be read by everybody."""
@@ -55,6 +62,10 @@ class NotAReviewerError(KnowledgeBaseError):
 
 class OwnContributionError(NotAReviewerError):
     """A reviewer wants to accept what they proposed themselves."""
+
+
+class NotAnUploaderError(KnowledgeBaseError):
+    """Somebody wants to hand in a file who may not."""
 
 
 @dataclass(frozen=True)
@@ -76,6 +87,12 @@ class Contributing:
         layout = articles.layout
         self._review = Review(queue, self._staging, title_of=titles_in(layout), readers_of=readers_in(layout))
         self.pool = WorkPool("checking contributions", at_once=_AT_ONCE, most_waiting=_MOST_WAITING)
+        self.converting = WorkPool("converting uploaded files", at_once=_AT_ONCE, most_waiting=_FILES_WAITING)
+
+    def close(self) -> None:
+        """End the work that waits."""
+        self.pool.close()
+        self.converting.close()
 
     @property
     def _settings(self) -> Settings:
@@ -84,6 +101,13 @@ class Contributing:
     def reviews(self, caller: Caller) -> bool:
         """Whether the caller may accept and reject."""
         return may_review(self._settings.reviewers, _names(caller), is_local=caller.is_local)
+
+    def upload_rules(self, caller: Caller) -> UploadRules | None:
+        """What files the caller may hand in; ``None`` if none."""
+        if not may_upload(self._settings.uploaders, _names(caller), is_local=caller.is_local):
+            return None
+        read = tuple(ending for ending in endings() if not is_picture(f"a{ending}"))
+        return UploadRules(most_bytes=self._settings.upload_bytes, endings=read)
 
     def may_accept(self, contribution: Contribution, caller: Caller) -> bool:
         """Whether the caller is a reviewer who may accept this one, as far as it matters who proposed it."""
@@ -106,6 +130,7 @@ class Contributing:
             contributions=tuple(_item(one, may_read) for one in wanted[offset : offset + limit]),
             counts={each: sum(one.state == each for one in seen) for each in STATES},
             may_review=self.reviews(caller),
+            upload=self.upload_rules(caller),
         )
 
     def details(self, contribution_id: str, caller: Caller) -> ContributionDetails:
@@ -146,6 +171,36 @@ class Contributing:
         note(seen.contribution.service, about="draft" if new.draft else seen.contribution.id)
         if not new.draft:
             self.queue.add(seen.contribution)
+        return self._details(seen.contribution, caller, seen.gap.doubles)
+
+    def upload(self, new: NewUpload, data: bytes, caller: Caller) -> ContributionDetails:
+        """Hand in a file as a whole article.
+
+        Raises:
+            NotAnUploaderError: the caller may not.
+            ContributionError: it cannot become an article; the message says why.
+            KnowledgeBaseError: the queue, staging or the index cannot be used.
+        """
+        if self.upload_rules(caller) is None:
+            raise NotAnUploaderError("you may not hand in files; an administrator can name you in KB_UPLOADERS")
+        file = NewFile(
+            name=new.name,
+            data=data,
+            service=new.service,
+            title=new.title,
+            readers=new.reader,
+            topics=new.topic,
+            contributed_by=caller.who.user_id,
+        )
+        seen = preview_upload(
+            self._retrieval.workspace,
+            self.queue,
+            file,
+            visible=self._retrieval.visible_to(caller.who),
+            is_seen=self._reader(caller),
+        )
+        note(seen.contribution.service, about=seen.contribution.id)
+        self.queue.add_file(seen.contribution, data)
         return self._details(seen.contribution, caller, seen.gap.doubles)
 
     def accept(self, contribution_id: str, acceptance: Acceptance, caller: Caller) -> ContributionDetails:
@@ -206,6 +261,8 @@ class Contributing:
             return True
         # an earlier release kept the answer with a comment, but not the articles whose words it has
         is_told_of = contribution.source != "feedback" or contribution.rests_on is not None
+        if contribution.upload and not caller.who.may_read(contribution.upload.readers):
+            return False
         return is_told_of and self.reviews(caller) and all(map(may_read, _articles_of(contribution)))
 
     def _reader(self, caller: Caller) -> MayRead:
@@ -233,6 +290,9 @@ class Contributing:
         return ContributionDetails(
             **_item(contribution, may_read).model_dump(),
             content=contribution.content,
+            upload=UploadedFile.model_validate(contribution.upload.model_dump(exclude={"title"}))
+            if contribution.upload
+            else None,
             content_hash=contribution.content_hash,
             nearest=self._nearest(contribution.nearest, caller),
             duplicates=tuple(
@@ -257,7 +317,7 @@ class Contributing:
             return "", str(exc)
 
     def _is_published(self, contribution: Contribution, caller: Caller) -> bool:
-        """Whether readers find it by now: its footnote is in a passage of the article that it was put into."""
+        """Whether readers find it by now: its footnote is in a passage of the article, or it is the article."""
         decision = contribution.decision
         if contribution.state != "accepted" or decision is None:
             return False
@@ -265,6 +325,8 @@ class Contributing:
             chunks = self._retrieval.chunks_of([decision.article_id], caller.who)
         except IndexMissingError:
             return False
+        if contribution.upload:
+            return bool(chunks)
         return any(contribution.id in ids_in(chunk.content) for chunk in chunks)
 
     def _nearest(self, passages: Sequence[NearPassage], caller: Caller) -> tuple[NearbyPassage, ...]:
@@ -324,4 +386,5 @@ def _item(contribution: Contribution, may_read: MayRead) -> ContributionItem:
         decided_by=decision.by if decision else "",
         decided_at=decision.at if decision else "",
         reason=decision.reason if decision else "",
+        file=contribution.upload.name if contribution.upload else "",
     )

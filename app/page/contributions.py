@@ -12,11 +12,21 @@ from app.page.failures import panel, sentence
 from app.page.labels import label
 from app.page.markup import passage_html
 from app.page.templates import render
-from app.schema.contributions import Acceptance, ContributionDetails, ContributionItem, NearbyPassage, NewContribution
+from app.schema.contributions import (
+    Acceptance,
+    ContributionDetails,
+    ContributionItem,
+    NearbyPassage,
+    NewContribution,
+    NewUpload,
+    UploadedFile,
+    UploadRules,
+)
 from kb_pipeline.records import ContributionState, ContributionType
 
 _PAGE = 50
 """Rows of a page of the list."""
+_MEGABYTE = 1 << 20
 _STATES: tuple[ContributionState, ...] = get_args(ContributionState)
 _LEAD = (
     '<p class="kb-lead">What people and the service propose. It becomes part of the knowledge base when a reviewer '
@@ -45,6 +55,11 @@ def nearest_html(passages: Sequence[NearbyPassage]) -> str:
     return render("contributions", "nearest", passages)
 
 
+def checks_html(file: UploadedFile) -> str:
+    """What the checks of its conversion say of an uploaded file."""
+    return render("contributions", "checks", file)
+
+
 def diff_html(diff: str) -> str:
     """A unified diff, with colours for what is added and removed."""
     return render("contributions", "diff", list(_diff_lines(diff)))
@@ -68,7 +83,10 @@ def show() -> None:
     st.html(_LEAD)
     _show_new(st.query_params.get(places.QUESTION, ""), st.query_params.get(places.ARTICLE, ""))
     client = session.client()
-    state = _chosen_state(client.contributions(limit=1).counts)
+    overview = client.contributions(limit=1)
+    if overview.upload:
+        _show_upload(overview.upload)
+    state = _chosen_state(overview.counts)
     offset = (st.session_state.get(f"contributions-page-{state}", 1) - 1) * _PAGE
     listing = client.contributions(state, limit=_PAGE, offset=offset)
     if listing.contributions:
@@ -113,9 +131,44 @@ def _show_new(question: str, article_id: str) -> None:
             )
 
 
+def _show_upload(rules: UploadRules) -> None:
+    """A form to hand in a file."""
+    with (
+        st.expander("Upload a file", icon=":material/upload_file:", key="new-upload"),
+        st.form("new-upload-form", border=False),
+    ):
+        file = st.file_uploader(
+            "File",
+            max_upload_size=-(-rules.most_bytes // _MEGABYTE),
+            help=f"At most {rules.most_bytes:,} bytes. Read are {', '.join(rules.endings)}.",
+            key="upload-file",
+        )
+        title = st.text_input("Title", max_chars=400, help="By default the file's own.", key="upload-title")
+        readers = st.text_input(
+            "Readers",
+            help="Users and groups who may read it, with commas between. Without any everybody may.",
+            key="upload-readers",
+        )
+        topics = st.text_input("Topics", help="With commas between.", key="upload-topics")
+        if st.form_submit_button("Upload", type="primary"):
+            if file is None:
+                st.html(panel("This did not work", "Choose a file first."))
+                return
+            new = NewUpload(name=file.name, title=title.strip(), reader=_listed(readers), topic=_listed(topics))
+            _hand_in(lambda: session.client().upload(new, file.getvalue()))
+
+
+def _listed(text: str) -> tuple[str, ...]:
+    return tuple(part.strip() for part in text.split(",") if part.strip())
+
+
 def _propose(new: NewContribution) -> None:
+    _hand_in(lambda: session.client().contribute(new))
+
+
+def _hand_in(send: Callable[[], ContributionDetails]) -> None:
     try:
-        contribution = session.client().contribute(new)
+        contribution = send()
     except ClientError as exc:
         st.html(panel("This did not work", sentence(exc.problem.message)))
     else:
@@ -139,6 +192,8 @@ def _show_one(contribution_id: str) -> None:
         ["Text", "Change", f"Similar sections ({len(contribution.nearest)})"], key="contribution-tabs"
     )
     with text:
+        if contribution.upload:
+            st.html(checks_html(contribution.upload))
         st.html(render("articles", "text", passage_html(contribution.content)))
     with change:
         if contribution.diff:
@@ -200,6 +255,9 @@ def _show_decision(contribution: ContributionDetails) -> None:
 
 
 def _show_accepting(contribution: ContributionDetails) -> None:
+    if contribution.upload:  # as it is: nobody edits a file here
+        st.button("Accept", type="primary", on_click=_decide, args=(lambda: _accept_file(contribution),))
+        return
     with st.form(f"accept-{contribution.id}", border=False):
         st.text_input("Section", contribution.section, max_chars=200, key=f"section-{contribution.id}")
         st.text_area("Text, as Markdown", contribution.content, height=220, key=f"content-{contribution.id}")
@@ -221,6 +279,10 @@ def _accept(contribution: ContributionDetails) -> None:
         content=content if content != contribution.content else None,
     )
     session.client().accept(contribution.id, acceptance)
+
+
+def _accept_file(contribution: ContributionDetails) -> None:
+    session.client().accept(contribution.id, Acceptance())
 
 
 def _reject(contribution: ContributionDetails) -> None:
