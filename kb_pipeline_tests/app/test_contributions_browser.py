@@ -1,5 +1,6 @@
 """The page of contributions in a real browser, on a wide screen and on a phone."""
 
+import json
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -57,6 +58,42 @@ def test_a_reviewer_reads_edits_and_accepts_one_after_another(place: Place, tmp_
     written = (tmp_path / "staging" / "layers-notes" / "index.md").read_text()
     assert "## Limits\n\n### Cropping 1\n\nFirst *text*. Edited.\n" in written
     assert "### Cropping 2\n\nSecond text. &lt;img" in written
+
+
+WORDS = "Turn the red valve to the left before you start the pump."
+
+
+def test_somebody_uploads_a_file_and_a_reviewer_sees_what_it_says_and_accepts_it(
+    knowledge_base: Settings, tmp_path: Path
+) -> None:
+    shutil.copytree(knowledge_base.staging, tmp_path / "staging")
+    settings = {"KB_STAGING": str(tmp_path / "staging"), "KB_UPLOADERS": '["local"]'}
+    place = Place(knowledge_base, tmp_path, **settings)
+    with place.service(), place.page(), browsing(place.page_url) as page:
+        for number, width, height in ((1, 1500, 900), (2, 390, 844)):
+            page.set_viewport_size({"width": width, "height": height})
+            page.goto("/contributions")
+            page.get_by_text("Upload a file").click()
+            markdown = f"# Pump guide {number}\n\n{WORDS} {HOSTILE}\n".encode()
+            page.locator("input[type=file]").set_input_files(
+                {"name": f"pumps {number}.md", "mimeType": "text/markdown", "buffer": markdown}
+            )
+            page.get_by_role("textbox", name="Topics").fill("valves, pumps")
+            expect(page.get_by_text(f"pumps {number}.md")).to_be_visible()
+            picture(page, f"upload-{width}")
+            page.get_by_role("button", name="Upload", exact=True).click()
+            expect(page.get_by_role("heading", name=f"Pump guide {number}").first).to_be_visible(timeout=60_000)
+            expect(page.get_by_text(WORDS)).to_be_visible()
+            expect(page.get_by_text("checks passed")).to_be_visible()
+            beyond = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
+            assert page.evaluate(beyond) <= 0, "nothing sticks out"
+            assert page.evaluate("window.hacked") is None
+            picture(page, f"uploaded-{width}")
+            page.get_by_role("button", name="Accept", exact=True).click()
+            expect(page.get_by_text("It stands in the staging folder")).to_be_visible()
+            written = tmp_path / "staging" / f"pumps {number}"
+            assert (written / f"pumps {number}.md").read_bytes() == markdown
+            assert json.loads((written / "metadata.json").read_text()) == {"key_topics": ["valves", "pumps"]}
 
 
 def _id(client: Client, number: int) -> str:
