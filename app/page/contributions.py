@@ -144,6 +144,9 @@ def _show_upload(rules: UploadRules) -> None:
             key="upload-file",
         )
         title = st.text_input("Title", max_chars=400, help="By default the file's own.", key="upload-title")
+        service = st.text_input(
+            "Article", max_chars=200, help="The id of the article; by default the file's name.", key="upload-article"
+        )
         readers = st.text_input(
             "Readers",
             help="Users and groups who may read it, with commas between. Without any everybody may.",
@@ -154,7 +157,13 @@ def _show_upload(rules: UploadRules) -> None:
             if file is None:
                 st.html(panel("This did not work", "Choose a file first."))
                 return
-            new = NewUpload(name=file.name, title=title.strip(), reader=_listed(readers), topic=_listed(topics))
+            new = NewUpload(
+                name=file.name,
+                service=service.strip(),
+                title=title.strip(),
+                reader=_listed(readers),
+                topic=_listed(topics),
+            )
             _hand_in(lambda: session.client().upload(new, file.getvalue()))
 
 

@@ -169,7 +169,7 @@ def show(contribution_id: Id, as_json: AsJson = False) -> None:
 
 
 def _print_contribution(contribution: Contribution) -> None:
-    decision = contribution.decision
+    decision, upload = contribution.decision, contribution.upload
     place = f"{contribution.article_id}, section {contribution.target_section or '(a whole article)'}"
     rows = {
         "state": contribution.state,
@@ -180,6 +180,14 @@ def _print_contribution(contribution: Contribution) -> None:
         "on": when(contribution.contributed_at),
         "sha256": contribution.content_hash,
     }
+    if upload:
+        failed = [f"{check.name}: {check.problem}" for check in upload.checks if check.problem]
+        rows |= {
+            "uploaded": f"{upload.name}, {upload.size:,} bytes",
+            "readers": ", ".join(upload.readers) or "everybody",
+            "topics": ", ".join(upload.topics),
+            "checks": "; ".join((*failed, *upload.warnings)) or f"all {len(upload.checks)} passed",
+        }
     if decision and contribution.state != "pending":
         rows[contribution.state] = f"by {decision.by}, {when(decision.at)}"
         rows |= {"reason": decision.reason} if decision.reason else {"file": decision.file}

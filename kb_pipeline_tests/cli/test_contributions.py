@@ -8,6 +8,8 @@ import pytest
 
 from kb_pipeline.contributions.base import TYPES
 from kb_pipeline.contributions.folder import FolderQueue
+from kb_pipeline.contributions.uploads import NewFile, preview_upload
+from kb_pipeline.flow.workspace import Workspace
 from kb_pipeline.settings import Settings
 from kb_pipeline_tests.building import build_here
 from kb_pipeline_tests.cli.conftest import Run
@@ -186,3 +188,17 @@ def test_a_state_and_an_id_that_are_none_are_refused(run: Run) -> None:
     assert "pending, accepted, rejected" in run("contributions", "--state", "open").words
     assert "kb contributions lists them" in run("contributions", "show", "20260101-00000000").words
     assert "no contributions" in run("contributions").words
+
+
+@pytest.mark.slow("converts in a process of its own")
+def test_an_uploaded_file_is_listed_shown_and_accepted(run: Run, settings: Settings) -> None:
+    queue = FolderQueue(Path(settings.home) / "contributions")
+    new = NewFile("pumps.md", b"# Pumps\n\nTurn the red valve.\n", readers=("hr",), contributed_by="ann")
+    one = preview_upload(Workspace(settings), queue, new).contribution
+    queue.add_file(one, new.data)
+    assert run("contributions", "--json").json[0]["upload"]["name"] == "pumps.md"
+    shown = run("contributions", "show", one.id).words
+    assert "uploaded pumps.md, 29 bytes readers hr" in shown
+    assert "Turn the red valve." in shown
+    assert run("contributions", "accept", one.id).code == 0
+    assert (Path(settings.staging) / "pumps" / "pumps.md").read_bytes() == new.data

@@ -384,6 +384,10 @@ PROBES: dict[str, Probe] = {
     "/api/contributions/{contribution_id}/reject": lambda who, state: [
         who.post(f"/api/contributions/{_contribution(who, state)}/reject", reason="not true"),
     ],
+    # off, as by default: what it says of articles when it is on, its own tests ask
+    "/api/uploads": lambda who, state: [
+        who.client.post("/api/uploads", params={"name": "a.md", "service": state}, content=question(state))
+    ],
     "/v1/responses": lambda who, state: [
         who.post("/v1/responses", input=question(state)),
         who.post("/v1/responses", input=question(state), stream=True),

@@ -8,6 +8,10 @@ import httpx
 import pytest
 
 from app.api import gate
+from kb_pipeline.flow.build import build_article
+from kb_pipeline.flow.layers import LAYER_NAMES, Run
+from kb_pipeline.flow.publish import publish
+from kb_pipeline.flow.workspace import open_workspace
 from kb_pipeline.settings import Settings
 from kb_pipeline_tests.app.api.conftest import Serve, signed_in
 
@@ -48,11 +52,16 @@ def test_a_file_is_seen_by_a_reviewer_and_becomes_an_article_when_it_is_accepted
     assert ".pdf" in service.get("/api/contributions").json()["upload"]["endings"]
 
 
-def test_accepted_it_is_staged(service: httpx.Client, own: Settings) -> None:
-    new = sent(service).json()
-    accepted = service.post(f"/api/contributions/{new['id']}/accept", json={})
+def test_accepted_it_is_staged_and_with_the_next_run_published(service: httpx.Client, own: Settings) -> None:
+    path = f"/api/contributions/{sent(service, title='All about pumps').json()['id']}"
+    accepted = service.post(f"{path}/accept", json={})
     assert accepted.status_code == 200, accepted.text
     assert (Path(own.staging) / "pumps" / "pumps.md").read_bytes() == GUIDE
+    assert service.get(path).json()["published"] is False
+    run = Run("11111111-2222-3333-4444-666666666666", "2026-01-02T00:00:00+00:00")
+    publish(open_workspace(own), [build_article(own, "pumps", LAYER_NAMES, run)], LAYER_NAMES, run)
+    assert service.get(path).json()["published"] is True
+    assert service.get("/api/articles/pumps").json()["title"] == "All about pumps"
 
 
 def test_it_is_off_until_told(serve: Serve, own: Settings) -> None:
@@ -77,6 +86,24 @@ def test_only_those_whom_the_settings_name_upload_and_only_its_readers_review_it
     assert service.post(f"{path}/accept", json={}, headers=BOB).status_code == 200
     metadata = json.loads((Path(own.staging) / "pumps" / "metadata.json").read_text())
     assert metadata == {"access_control_list": ["group-hr"]}
+
+
+def test_an_article_that_its_uploader_may_not_read_looks_like_a_name_that_there_is_not(
+    serve: Serve, own: Settings
+) -> None:
+    secret = Path(own.staging) / "salaries"
+    secret.mkdir()
+    (secret / "index.md").write_text("# Salaries\n\nThe secret sum.\n")
+    (secret / "metadata.json").write_text('{"access_control_list": ["group-hr"]}')
+    service = serve(own.model_copy(update={"reviewers": ("bob", "eve")}), easy_auth=True)
+    seen, free = (sent(service, headers=EVE, service=name).json() for name in ("salaries", "free"))
+    varies = {"id", "service", "article_id", "diff", "contributed_at", "duplicates"}
+    assert {key: seen[key] for key in seen.keys() - varies} == {key: free[key] for key in free.keys() - varies}
+    assert seen["diff"].replace("salaries", "free") == free["diff"]
+    assert sent(service, headers=ANN, service="salaries").status_code == 422
+    refused = service.post(f"/api/contributions/{seen['id']}/accept", json={}, headers=BOB)
+    assert (refused.status_code, "already" in refused.text) == (422, True)
+    assert sorted(path.name for path in secret.iterdir()) == ["index.md", "metadata.json"]
 
 
 def test_what_is_no_file_or_too_large_is_refused_before_it_is_read(
