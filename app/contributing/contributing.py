@@ -31,7 +31,7 @@ from kb_pipeline.contributions.gap import Double
 from kb_pipeline.contributions.placing import Target, ids_in, target_section
 from kb_pipeline.contributions.proposing import Proposal, preview
 from kb_pipeline.contributions.review import Review, is_for_another, may_review, readers_in, titles_in
-from kb_pipeline.contributions.uploads import NewFile, may_upload, preview_upload
+from kb_pipeline.contributions.uploads import NewFile, may_upload, preview_upload, taken
 from kb_pipeline.errors import (
     ContributionError,
     ContributionNotFoundError,
@@ -42,7 +42,6 @@ from kb_pipeline.errors import (
 )
 from kb_pipeline.records import ContributionState
 from kb_pipeline.settings import Settings
-from kb_pipeline.steps.formats import endings, is_picture
 from kb_pipeline.steps.metadata import read_metadata
 
 _AT_ONCE = 1
@@ -106,8 +105,7 @@ class Contributing:
         """What files the caller may hand in; ``None`` if none."""
         if not may_upload(self._settings.uploaders, _names(caller), is_local=caller.is_local):
             return None
-        read = tuple(ending for ending in endings() if not is_picture(f"a{ending}"))
-        return UploadRules(most_bytes=self._settings.upload_bytes, endings=read)
+        return UploadRules(most_bytes=self._settings.upload_bytes, endings=taken())
 
     def may_accept(self, contribution: Contribution, caller: Caller) -> bool:
         """Whether the caller is a reviewer who may accept this one, as far as it matters who proposed it."""

@@ -37,7 +37,8 @@ from kb_pipeline.search.base import SearchFilter
 from kb_pipeline.settings import Settings
 from kb_pipeline.steps.article_ids import check_article_id, is_article_id
 from kb_pipeline.steps.fingerprint import sha256
-from kb_pipeline.steps.main_file import main_file
+from kb_pipeline.steps.formats import endings
+from kb_pipeline.steps.main_file import INDEX_FILE, is_document, why_not_read
 from kb_pipeline.steps.markers import find_markers, replace_markers
 from kb_pipeline.steps.metadata import METADATA_FILE, checked_readers, read_metadata
 from kb_pipeline.steps.pages import without_marks
@@ -72,6 +73,11 @@ def may_upload(uploaders: Sequence[str], names: Sequence[str], *, is_local: bool
     if EVERYBODY in uploaders or (is_local and LOCAL in uploaders):
         return True
     return not {name for name in uploaders if name != LOCAL}.isdisjoint(names)
+
+
+def taken() -> tuple[str, ...]:
+    """Return the endings of the documents that can be handed in: of all that are read as articles of a folder."""
+    return tuple(ending for ending in endings() if is_document(f"a{ending}"))
 
 
 def metadata_of(upload: Upload) -> str:
@@ -152,10 +158,10 @@ def _checked_name(given: str) -> str:
             f'{given[:80]!a} cannot be the name of a file here; rename it: without / \\ : * ? " < > |, invisible '
             "characters, and . or _ at its beginning"
         )
-    try:
-        return main_file([name])
-    except UnreadableArticleError as exc:
-        raise ContributionError(str(exc)) from exc
+    if name != INDEX_FILE and not is_document(name):
+        reason = why_not_read(name) or f"is of no format that is taken; taken are {', '.join(taken())} and {INDEX_FILE}"
+        raise ContributionError(f"{name!a} {reason}")
+    return name
 
 
 def _checked_service(given: str) -> str:
