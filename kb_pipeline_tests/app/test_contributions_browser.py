@@ -48,6 +48,7 @@ def test_a_reviewer_reads_edits_and_accepts_one_after_another(place: Place, tmp_
             beyond = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
             assert page.evaluate(beyond) <= 0, "nothing sticks out"
             text = page.get_by_role("textbox", name="Text, as Markdown")
+            expect(text).not_to_have_value("")  # the page fills it in after it shows it
             text.fill(f"{text.input_value()} Edited.")
             page.get_by_role("textbox", name="Section").fill("Limits")
             page.get_by_role("button", name="Accept").click()
