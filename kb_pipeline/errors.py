@@ -22,7 +22,7 @@ the module of each error that is not defined here::
                 VanishedArticleError        an UnreadableArticleError
         ImageError, StorageError, ModelError, QuestionSetError
         ScenarioError, WebError, IntakeError
-            PageDeniedError                 intake.mediawiki_api; an IntakeError
+            PageDeniedError                 intake.mediawiki.api; an IntakeError
         QueryError
             QueryRefusedError, QueryFailedError
                 TooLargeError                   network.local.answers; a QueryFailedError

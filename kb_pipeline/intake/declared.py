@@ -17,11 +17,11 @@ from upath import UPath
 
 from kb_pipeline.errors import IntakeError
 from kb_pipeline.intake.base import IntakeSource, Options
-from kb_pipeline.intake.confluence import ConfluenceOptions, ConfluenceSource
+from kb_pipeline.intake.confluence.source import ConfluenceOptions, ConfluenceSource
 from kb_pipeline.intake.folder import FolderOptions, FolderSource
 from kb_pipeline.intake.git import GitOptions, GitSource
-from kb_pipeline.intake.mail import MailFolderSource, MailOptions
-from kb_pipeline.intake.mediawiki import MediaWikiOptions, MediaWikiSource
+from kb_pipeline.intake.mail.source import MailFolderSource, MailOptions
+from kb_pipeline.intake.mediawiki.source import MediaWikiOptions, MediaWikiSource
 from kb_pipeline.intake.website.options import WebsiteOptions
 from kb_pipeline.intake.zendesk import ZendeskOptions, ZendeskSource
 from kb_pipeline.settings import Settings

@@ -28,7 +28,7 @@ from kb_pipeline_tests.content_understanding_service import content_understandin
 from kb_pipeline_tests.mistral_reader import recognised_lines
 from kb_pipeline_tests.mistral_service import document_service, mistral_service
 from kb_pipeline_tests.openai_server import openai_server
-from kb_pipeline_tests.sources.slides import presentation, slide
+from kb_pipeline_tests.sources.decks import presentation, slide
 
 SAMPLES = Path(__file__).parents[2] / "samples" / "staging"
 HANDBOOK = "administrator-handbook.pdf"

@@ -8,7 +8,7 @@ import pytest
 from kb_pipeline.settings import Settings
 from kb_pipeline_tests.cli.conftest import Run, page
 from kb_pipeline_tests.conftest import Article
-from kb_pipeline_tests.sources.slides import presentation, slide
+from kb_pipeline_tests.sources.decks import presentation, slide
 
 pytestmark = pytest.mark.slow("runs whole commands")
 

@@ -10,11 +10,11 @@ from pathlib import Path
 import pytest
 
 from kb_pipeline.intake.base import IntakeSource
-from kb_pipeline.intake.confluence import ConfluenceOptions, ConfluenceSource
+from kb_pipeline.intake.confluence.source import ConfluenceOptions, ConfluenceSource
 from kb_pipeline.intake.folder import FolderOptions, FolderSource
 from kb_pipeline.intake.git import GitOptions, GitSource
-from kb_pipeline.intake.mail import MailFolderSource, MailOptions
-from kb_pipeline.intake.mediawiki import MediaWikiOptions, MediaWikiSource
+from kb_pipeline.intake.mail.source import MailFolderSource, MailOptions
+from kb_pipeline.intake.mediawiki.source import MediaWikiOptions, MediaWikiSource
 from kb_pipeline.settings import Settings
 from kb_pipeline_tests.confluence_service import Confluence
 from kb_pipeline_tests.mediawiki import Wiki, installed, make_wiki

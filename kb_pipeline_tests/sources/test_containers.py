@@ -9,7 +9,7 @@ import pytest
 from kb_pipeline.errors import UnreadableArticleError
 from kb_pipeline.sources import source_of
 from kb_pipeline_tests.sources.archives import with_entry, with_link, with_many_names, with_shared_bytes
-from kb_pipeline_tests.sources.slides import TITLE_ONLY, presentation, slide
+from kb_pipeline_tests.sources.decks import TITLE_ONLY, presentation, slide
 from kb_pipeline_tests.sources.word import document, paragraph
 
 GOOD = {

@@ -12,10 +12,10 @@ from kb_pipeline.sources import SourceDocument, source_of
 from kb_pipeline.steps.formats import FORMATS
 from kb_pipeline_tests.pictures import screenshot
 from kb_pipeline_tests.sources.books import book, notebook, open_document, run, said, shown
+from kb_pipeline_tests.sources.decks import presentation, slide
 from kb_pipeline_tests.sources.letters import mail, outlook_mail
-from kb_pipeline_tests.sources.sheets import table
-from kb_pipeline_tests.sources.slides import presentation, slide
 from kb_pipeline_tests.sources.word import document, paragraph, picture
+from kb_pipeline_tests.sources.workbooks import table
 
 WORDS = "Open the order and press Refund"
 

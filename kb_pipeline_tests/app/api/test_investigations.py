@@ -19,7 +19,7 @@ from app.client import Client, ClientError
 from app.client.network import read_events
 from app.network.base import Investigator, ReportedEvent
 from app.network.running import Investigations
-from app.schema.network import ReportedEvent as Told
+from app.schema.network import InvestigationEvent as Told
 from app.service import open_service
 from app.settings import AppSettings
 from kb_pipeline.flow.access import Access

@@ -18,7 +18,7 @@ from app.network.records import InvestigationRecords, new_id
 from app.network.running import InvestigationNotFoundError, Investigations, OpenInvestigation, TooManyRunsError
 from app.network.served import NetworkNotFoundError, ServedNetwork
 from app.schema.network import Findings, FoundCause
-from app.schema.network import ReportedEvent as Told
+from app.schema.network import InvestigationEvent as Told
 from kb_pipeline.errors import QueryFailedError, StorageError
 from kb_pipeline.flow.access import Access
 from kb_pipeline.settings import Settings

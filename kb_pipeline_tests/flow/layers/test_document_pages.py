@@ -22,7 +22,7 @@ from kb_pipeline.upkeep.trace import trace
 from kb_pipeline.upkeep.verify import verify
 from kb_pipeline.upkeep.versions import list_versions, pin
 from kb_pipeline_tests.conftest import Article, Build
-from kb_pipeline_tests.sources.slides import presentation, slide
+from kb_pipeline_tests.sources.decks import presentation, slide
 
 
 def deck(clock: str) -> bytes:

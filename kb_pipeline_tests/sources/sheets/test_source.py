@@ -19,8 +19,8 @@ from kb_pipeline.steps.html import convert_document
 from kb_pipeline.steps.images.probe import probe_image
 from kb_pipeline.steps.pages import split_marks
 from kb_pipeline_tests.pictures import screenshot
-from kb_pipeline_tests.sources.sheets import fill, open_document, table, workbook
-from kb_pipeline_tests.sources.slides import with_parts
+from kb_pipeline_tests.sources.decks import with_parts
+from kb_pipeline_tests.sources.workbooks import fill, open_document, table, workbook
 
 SOURCE = SpreadsheetSource()
 HEADER, ROWS = ("Part", "Price"), (("Seal", 12.5), ("Valve", 30))

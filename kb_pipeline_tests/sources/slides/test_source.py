@@ -13,7 +13,7 @@ from kb_pipeline.errors import EmptyArticleError, UnreadableArticleError
 from kb_pipeline.sources import SourceDocument, source_of
 from kb_pipeline.steps.html import convert_document
 from kb_pipeline_tests.pictures import screenshot
-from kb_pipeline_tests.sources.slides import (
+from kb_pipeline_tests.sources.decks import (
     BLANK,
     SECTION,
     TITLE,

@@ -9,7 +9,7 @@ from pptx.enum.dml import MSO_THEME_COLOR
 from pptx.util import Pt
 
 from kb_pipeline.sources import SourceDocument, source_of
-from kb_pipeline_tests.sources.slides import BLANK, presentation, slide
+from kb_pipeline_tests.sources.decks import BLANK, presentation, slide
 
 INCH = 914_400
 WHITE, BLACK = RGBColor(255, 255, 255), RGBColor(0, 0, 0)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from email.message import Message
 
 from kb_pipeline.errors import IntakeError
-from kb_pipeline.intake.mail_folder import plain
+from kb_pipeline.intake.mail.folder import plain
 from kb_pipeline.steps.fingerprint import sha256
 from kb_pipeline.steps.html.images import safe_stem
 

@@ -15,10 +15,10 @@ from pydantic import Field, ValidationInfo, field_validator
 
 from kb_pipeline.errors import IntakeError
 from kb_pipeline.intake.base import ArticleOf, Fetched, IntakeSource, Item, LeftOut, Options, Refused
-from kb_pipeline.intake.mail_folder import Letter, letters_in
-from kb_pipeline.intake.mail_message import AttachedFile, read_message
-from kb_pipeline.intake.mail_text import PlainBody, RichBody, Said, repeated
-from kb_pipeline.intake.mail_threads import Thread, threads_of
+from kb_pipeline.intake.mail.folder import Letter, letters_in
+from kb_pipeline.intake.mail.message import AttachedFile, read_message
+from kb_pipeline.intake.mail.text import PlainBody, RichBody, Said, repeated
+from kb_pipeline.intake.mail.threads import Thread, threads_of
 from kb_pipeline.intake.page_links import rewrite_page
 from kb_pipeline.settings import Settings
 from kb_pipeline.steps.fingerprint import fingerprint

@@ -11,8 +11,8 @@ import pytest
 from PIL import Image
 
 from kb_pipeline.errors import IntakeError, TransientError
-from kb_pipeline.intake.mediawiki import MediaWikiOptions, MediaWikiSource, _Files
-from kb_pipeline.intake.mediawiki_api import MediaWikiApi
+from kb_pipeline.intake.mediawiki.api import MediaWikiApi
+from kb_pipeline.intake.mediawiki.source import MediaWikiOptions, MediaWikiSource, _Files
 from kb_pipeline.intake.running import Taken, run
 from kb_pipeline.records import HIDDEN
 from kb_pipeline.settings import Settings

@@ -16,7 +16,7 @@ from pydantic import Field, field_validator
 
 from kb_pipeline.errors import IntakeError, TransientError
 from kb_pipeline.intake.base import ArticleOf, Fetched, IntakeSource, Item, LeftOut, Options, Refused
-from kb_pipeline.intake.mediawiki_api import MediaWikiApi, PageDeniedError
+from kb_pipeline.intake.mediawiki.api import MediaWikiApi, PageDeniedError
 from kb_pipeline.intake.page_links import rewrite_page
 from kb_pipeline.intake.pictures import Pictures
 from kb_pipeline.intake.prose import why_no_article

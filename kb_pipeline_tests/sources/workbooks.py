@@ -7,7 +7,7 @@ from typing import Any
 
 import xlsxwriter  # type: ignore[import-untyped]
 
-from kb_pipeline_tests.sources.slides import with_parts
+from kb_pipeline_tests.sources.decks import with_parts
 
 ODS_TYPE = "application/vnd.oasis.opendocument.spreadsheet"
 _NAMESPACES = " ".join(

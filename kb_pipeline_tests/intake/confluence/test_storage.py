@@ -3,7 +3,7 @@
 import pytest
 
 from kb_pipeline.errors import IntakeError
-from kb_pipeline.intake.confluence_storage import html_of
+from kb_pipeline.intake.confluence.storage import html_of
 
 
 class Places:

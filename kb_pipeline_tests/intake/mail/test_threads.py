@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from kb_pipeline.intake.mail_folder import Letter
-from kb_pipeline.intake.mail_threads import threads_of
+from kb_pipeline.intake.mail.folder import Letter
+from kb_pipeline.intake.mail.threads import threads_of
 
 
 def letter(name: str, minute: int, subject: str = "Pump", answers: str = "", people: str = "a b") -> Letter:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from kb_pipeline.errors import IntakeError
-from kb_pipeline.intake.mail import MailFolderSource, MailOptions
+from kb_pipeline.intake.mail.source import MailFolderSource, MailOptions
 from kb_pipeline.intake.running import Taken, run
 from kb_pipeline.records import HIDDEN
 from kb_pipeline.settings import Settings

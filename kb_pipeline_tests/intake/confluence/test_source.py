@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from kb_pipeline.errors import IntakeError, TransientError
-from kb_pipeline.intake.confluence import ConfluenceOptions, ConfluenceSource
+from kb_pipeline.intake.confluence.source import ConfluenceOptions, ConfluenceSource
 from kb_pipeline.intake.running import Taken, run
 from kb_pipeline.records import HIDDEN
 from kb_pipeline.settings import Settings

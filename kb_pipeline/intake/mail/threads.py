@@ -5,7 +5,7 @@ from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from kb_pipeline.intake.mail_folder import Letter
+from kb_pipeline.intake.mail.folder import Letter
 
 _MARK = r"(?:[^\W\d_]{1,4}(?:\[\d+\])?\s*[:\uff1a]\s*)"
 _ANSWER = re.compile(rf"^\s*(?:\[[^\]]{{1,40}}\]\s*)?{_MARK}+")

@@ -18,7 +18,7 @@ from pydantic import Field, field_validator
 
 from kb_pipeline.errors import IntakeError
 from kb_pipeline.intake.base import ArticleOf, Fetched, IntakeSource, Item, LeftOut, Options, Refused
-from kb_pipeline.intake.confluence_storage import html_of
+from kb_pipeline.intake.confluence.storage import html_of
 from kb_pipeline.intake.json_api import DeniedError, JsonApi, checked_address
 from kb_pipeline.intake.page_links import rewrite_page
 from kb_pipeline.intake.prose import why_no_article

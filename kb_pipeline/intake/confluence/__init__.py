@@ -1,0 +1,1 @@
+"""Confluence as a source: the pages of spaces, in their storage format."""

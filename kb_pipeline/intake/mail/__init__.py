@@ -1,0 +1,1 @@
+"""Mail as a source: the threads of folders of messages."""

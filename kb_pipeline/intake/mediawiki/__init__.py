@@ -1,0 +1,1 @@
+"""MediaWiki as a source: the pages of a wiki, as it renders them."""
