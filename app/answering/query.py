@@ -56,6 +56,7 @@ _INTERROGATIVE = (
 _ASKS = re.compile(rf"\W*(?:{_INTERROGATIVE}|can|could|do|does|is|are|kann|gibt|ist|sind)\b", re.IGNORECASE)
 _NEXT_QUESTION = re.compile(rf"(?<=\?)\s+|,?\s+(?:and|und|et|y)\s+(?={_INTERROGATIVE}\b)", re.IGNORECASE)
 _MOST_QUESTIONS, _LEAST_WORDS = 3, 2
+"""Questions of a message that are each searched for, and words of the shortest of them."""
 _LONGEST_QUESTION = 400
 """Characters of a message that is questions; a longer one is a pasted mail or a story."""
 _MANY_LINES = 3

@@ -32,7 +32,7 @@ _AHEAD = 24
 _GAP_AHEAD = 12
 """White space after a full stop; more of it ends the sentence, whatever follows."""
 _WITHOUT_GAP = "。！？"
-"""Characters after a full stop that decide whether a sentence ends there and whether a reference follows it."""
+"""Signs behind which a sentence may begin without white space, as in Chinese and Japanese."""
 _REFERENCE = re.compile(r"[ \t]{0,8}\[Ref #[0-9]{1,4}\]")
 _MAY_BE_REFERENCE = re.compile(r"[ \t]{0,8}(?:\[(?:R(?:e(?:f(?: (?:#(?:[0-9]{1,4})?)?)?)?)?)?)?\Z")
 _GAP = re.compile(r"[ \t]*")

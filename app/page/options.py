@@ -8,6 +8,7 @@ from app.schema.answers import Clarification
 
 _ALL, _NONE = "All of them", "None of these"
 _LONGEST_TITLE, _LONGEST_FACTS = 120, 160
+"""Characters on a button: two lines of each."""
 
 
 def show_options(clarification: Clarification) -> str | None:

@@ -21,6 +21,7 @@ _HEIGHT = 150
 _ROOM = 0.12
 """What stays free below the lowest value, so that no line lies on the axis."""
 _TOP, _HALF = 1.03, 0.5
+"""What is above 1 keeps lines off the edge; below a half, ticks stand two tenths apart."""
 _PADDING = {"left": 0, "right": 4, "top": 4, "bottom": 0}
 _INK = {"light": ("#0b6e69", "#b3372f", "#8b9296"), "dark": ("#57b8ae", "#f08a7f", "#76817f")}
 """The colours of the line, of runs that were not accepted, and of borders between generations."""

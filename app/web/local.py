@@ -27,6 +27,7 @@ _SAVED_FROM = re.compile(rb"<!--\s*saved from url=(?:\(\d+\))?(https?://[^\s<>\"
 _TITLE_COUNTS = 3
 """What a word of the title counts for: more than one said in passing, less than what the page is full of."""
 _K1, _B = 1.2, 0.75
+"""The usual values of BM25."""
 _DESCRIPTION = 200
 """Characters of a description, as search engines show them."""
 

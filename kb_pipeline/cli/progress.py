@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 _MOST_LINES = 20
 """Warnings that are shown: a screen."""
 _LINE_SECONDS, _LOOK_SECONDS = 30.0, 1.0
+"""Seconds between lines where no bar can move, and between looks whether one is due."""
 _MOST_ACTIVITIES = 3
 """Activities that are named: as many as fit on the line."""
 

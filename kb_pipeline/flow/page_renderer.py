@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from playwright.async_api import Route
 
 SECONDS, MEMORY_MB = 60.0, 1500
+"""Chromium starts in a second and takes some hundred MB; a page that needs far more is no article."""
 MOST_BYTES = 50_000_000
 """Bytes of the files in the folder that the browser may load."""
 

@@ -19,7 +19,6 @@ from kb_pipeline.store.layout import Layout
 from kb_pipeline.store.staging import StagingScan
 
 FIRST_WAIT = 60.0
-"""Seconds until a failed article is tried again; each further time waits twice as long."""
 LONGEST_WAIT = 6 * 3600.0
 """Seconds between two attempts: the first pause, which doubles with each attempt up to the longest."""
 GONE = ""

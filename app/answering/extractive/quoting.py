@@ -217,6 +217,7 @@ _LISTING = re.compile(r"(?:UI elements|Navigation|Text on screen): ")
 _STEP = "Shown at the step: "
 _MARKUP = re.compile(r"[\\\[\]`*<>]")
 _SHORTEST_ALT, _LONGEST_ALT = 4, 100
+"""Characters of the beginning of a description that can be an alternative text."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,6 +11,7 @@ FILE = r"[\w(][\w.()+&-]*\.(?:pdf|docx?|pptx?|odt|rtf|md|html?|xlsx?|txt)"
 _FILE = re.compile(rf"(?<![\w./\\-]){FILE}\b(?![/\\(])", re.IGNORECASE)
 TITLE = re.compile(r"[\"“„«]\s*([^\"“”„«»\n]{2,160}?)\s*[\"“”»]")
 _PART, _MOST_BESIDE_FILE = 2, 3
+"""Words of a part of a title, and words beside the name of a file."""
 _BOTH = frozenset("both beide beiden".split())
 _MOST = 7
 """Documents that "all three" may mean: as many as can be asked back."""

@@ -95,6 +95,7 @@ _NO_LIST = re.compile(
 )
 """Asks what something is ("what are runbooks", unlike "what are our runbooks"), or what may be."""
 _MOST_WORDS, _MOST_OTHERS = 12, 3
+"""Words of a question for a list without a verb, and words of it that need not be understood yet."""
 _THERE_IS = re.compile(
     r"\b(?:every|any|(?:is|are) there|do (?:we|you) have|gibt es|haben wir|habt ihr)\b", re.IGNORECASE
 )

@@ -75,8 +75,8 @@ MAX_PAGE = 1_000_000
 """Most bytes of HTML that the service accepts; it also limits the sides of an image, in pixels
 (https://learn.microsoft.com/azure/ai-services/content-understanding/service-limits)."""
 MIN_SIDE, MAX_SIDE = 50, 10_000
+"""Pixels that the service accepts (the same limits)."""
 MAX_DOCUMENT = 200_000_000
-"""The service's limit for the bytes of a document."""
 MAX_PAGES = 300
 """Most bytes of a document, and most pages of a PDF; longer ones are sent in parts (the same limits)."""
 _READ = ("pdf", "docx", "pptx")

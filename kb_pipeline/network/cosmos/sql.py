@@ -22,7 +22,6 @@ _THROTTLED_SECONDS = 10
 _PAGE = 1000
 """Rows of an answer of the service, which has 4 MB at most."""
 _BATCH = 100
-"""What Cosmos DB takes in one transaction."""
 _BATCH_BYTES = 1_500_000
 """Azure takes 100 operations and 2 MB in one batch."""
 _CONNECT_SECONDS = 10

@@ -46,7 +46,6 @@ MOST_DOCUMENTS = 1000
 MOST_BYTES = 14_000_000
 """Most bytes in a batch; the limit of the service is 16 MB."""
 USUAL_DOCUMENTS = 200
-"""Documents of a batch of small articles: the service takes 1,000, but a smaller batch is repeated sooner."""
 USUAL_BYTES = 4_000_000
 """A usual batch: several are sent at once, and a failed one is quickly sent again."""
 
@@ -171,6 +170,7 @@ def _reason(result: "IndexingResult | None") -> str:
 _PATIENCE = 60.0
 """Seconds until the index must show what it took; usually it is less than one."""
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.02, 1.0
+"""Seconds between looks whether the index shows what was written, which it does within tenths of one."""
 
 Articles = Mapping[str, Sequence[IndexEntry]]
 State = dict[str, dict[str, str]]

@@ -21,7 +21,7 @@ MAX_CHARACTERS = 1200
 MAX_NAME = 80
 """Characters of a name on a screen; a longer one is running text."""
 MAX_PATH = 8
-"""Longest description and name in characters, longest path in steps."""
+"""Steps of a path; a longer one is no way that a person goes."""
 
 
 class ImageField(NamedTuple):

@@ -44,6 +44,7 @@ _TOOLBAR = 5.0
 """Maximum height of a toolbar, in line heights."""
 
 _SHARE_OF_TABLE, _SHARE_OF_TEXT, _SHARE_OF_CODE, _SHARE_OF_MENU = 0.6, 0.6, 0.4, 0.7
+"""Shares of the texts, or of their letters, from which a screen is of this kind as a whole."""
 _SPARSE = 0.04
 """Share of a picture's area that is text, up to which the text is its caption or labels."""
 

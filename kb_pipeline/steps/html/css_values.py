@@ -16,6 +16,7 @@ Colour: TypeAlias = tuple[float, float, float]
 """Red, green and blue, from 0 to 255."""
 
 WIDTH, HEIGHT = 1280.0, 800.0
+"""Pixels of a usual window; pages of manuals are made for larger and smaller ones, too."""
 ROOT_SIZE = 16.0
 """Pixels of a letter if no style says otherwise, in all browsers."""
 _ABSOLUTE = {

@@ -20,6 +20,7 @@ LONGEST_BRIEF = 400
 LONGEST_STANDARD = 1200
 """Characters of the standard summary."""
 _MOST_BRIEF, _MOST_STANDARD = 3, 9
+"""Sentences of the two summaries."""
 _SHORTEST, _LONGEST = 25, 320
 """Characters of a sentence that can stand in a summary."""
 
