@@ -47,7 +47,7 @@ from kb_pipeline.steps.metadata import read_metadata
 _AT_ONCE = 1
 """More would hold up the event loop, as parsing holds Python's lock."""
 _MOST_WAITING = 15
-"""Checks of a proposal take a second or so each; who comes later is asked to try again."""
+"""Proposals whose checks wait, each for an embedding and a search; who comes later is asked to try again."""
 _FILES_WAITING = 3
 """Each is in memory, and the one before may take a minute to convert."""
 

@@ -34,7 +34,7 @@ _SHORTEST_LIFE = 60.0
 _STOP_SECONDS = 15.0
 """Seconds for answers that are being written, and for Dagster, before a process is killed."""
 _START_SECONDS = 90.0
-"""Seconds: imports take ten, on a busy machine several times as long."""
+"""Seconds: Dagster takes seven, on a busy machine several times as long."""
 _LOCK_SECONDS = 1.0
 """Seconds for a server that is just ending."""
 _SET_PARENT_DEATH_SIGNAL = 1

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from playwright.async_api import Route
 
 SECONDS, MEMORY_MB = 60.0, 1500
-"""Chromium starts in a second and takes some hundred MB; a page that needs far more is no article."""
+"""Limits of a page with all processes of the browser: far more than one that ends needs."""
 MOST_BYTES = 50_000_000
 """Bytes of the files in the folder that the browser may load."""
 

@@ -32,7 +32,7 @@ INCIDENT, MAINTENANCE = "Incident", "Maintenance"
 _LARGEST = 2_000_000
 """Bytes of a runbook or a ticket: a long book."""
 _LARGEST_IMAGE = 20_000_000
-"""Bytes of a picture; those of screens have a fiftieth of it."""
+"""Bytes of a picture: many times those of a screenshot."""
 _ALL_IMAGES = 100_000_000
 """Bytes: they are in memory together."""
 _ALL_TEXTS = 100_000_000

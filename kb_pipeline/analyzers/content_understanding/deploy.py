@@ -41,7 +41,7 @@ _KEPT = 1
 """Older versions of the analyzer to keep: processes of an older version of this program may still use them."""
 
 _PAUSE = 1.0
-"""Seconds; an analyzer is ready after several."""
+"""Seconds between looks whether the analyzer is ready."""
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ from kb_pipeline.steps.html.dom import parse
 
 _USER_AGENT = "kb-pipeline (knowledge base; takes in what changed)"
 _SECONDS = 60
-"""Seconds for an answer: a wiki renders a long page in several."""
+"""Seconds for an answer: a wiki may have to render a long page first."""
 _LONGEST_PAUSE = 60.0
 """Seconds that it waits at most when the server asks for more."""
 _LAG = 5

@@ -170,7 +170,7 @@ def _reason(result: "IndexingResult | None") -> str:
 _PATIENCE = 60.0
 """Seconds until the index must show what it took; usually it is less than one."""
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.02, 1.0
-"""Seconds between looks whether the index shows what was written, which it does within tenths of one."""
+"""Seconds between looks whether the index shows what was written; the pause grows from one to the other."""
 
 Articles = Mapping[str, Sequence[IndexEntry]]
 State = dict[str, dict[str, str]]

@@ -75,7 +75,7 @@ _LONGEST_HEAD = 10_000
 """Bytes of a part before its root element ends."""
 _LETTERS = re.compile(r"[^\W_]")
 _WORTH_A_WARNING = 0.02
-"""Share of letters from which a loss is told; what mammoth leaves out of a usual document is less."""
+"""Share of letters from which a loss is told; a few are counted otherwise on both sides."""
 
 
 class DocxSource(Source):

@@ -19,7 +19,7 @@ from kb_pipeline.sources.first_bytes import kind_of
 from kb_pipeline.steps.pdf.model import PdfOutlineEntry
 
 MOST_OUTLINE_ENTRIES = 20_000
-"""Entries: manuals of thousands of pages have fewer, and an outline may lead back to itself."""
+"""Entries: several for each of thousands of pages. An outline may lead back to itself."""
 _MOST_LEVELS = 12
 """Levels of an outline; numbered headings have six or so."""
 _LONGEST_LABEL = 40

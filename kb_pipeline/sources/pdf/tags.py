@@ -17,7 +17,7 @@ from kb_pipeline.steps.pdf.tagged import Content, Element
 MOST_CHILDREN = 200_000
 """Children of an element: bounds what hostile trees cost."""
 _DEEPEST = 60
-"""Elements in elements: Python's stack has room for them, and real trees have twenty or so."""
+"""Elements in elements: many more than a text has, and Python's stack has room for them."""
 _NUMBERS, _TEXTS = ("ColSpan", "RowSpan"), ("ListNumbering", "Scope")
 
 

@@ -35,7 +35,7 @@ _WORD = re.compile(r"\w+")
 _LONG, _WITHOUT_LINKS = 80, 60
 """Characters outside of links that a paragraph has."""
 _LEVELS = 6
-"""Boxes around a block that the numbers describe; the forest was trained with as many."""
+"""Boxes around a block that the numbers describe; with another number the forest must be trained again."""
 
 
 @lru_cache(maxsize=20_000)
