@@ -54,8 +54,8 @@ def tree(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Tree]:
 
 
 def filled(made: Tree) -> Tree:
-    made.put("start.html", page(f'<p>{PROSE}</p><a href="more/next.html#part">Next</a>'))
     made.put("more/next.html", page())
+    made.put("start.html", page(f'<p>{PROSE}</p><a href="more/next.html#part">Next</a>'))
     return made
 
 

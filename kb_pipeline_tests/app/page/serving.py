@@ -80,7 +80,7 @@ class SlowModel:
             for text in self.first:
                 yield chunk(text)
             while not self.go_on.is_set():
-                yield chunk("more ")
+                yield chunk("more more more\n")
                 await asyncio.sleep(0.05)
             yield chunk("and the end.")
             yield chunk(finish="stop")
