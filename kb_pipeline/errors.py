@@ -23,6 +23,7 @@ the module of each error that is not defined here::
         ImageError, StorageError, ModelError, QuestionSetError
         ScenarioError, WebError, IntakeError
             PageDeniedError                 intake.mediawiki.api; an IntakeError
+            DeniedError                     intake.json_api; an IntakeError
         QueryError
             QueryRefusedError, QueryFailedError
                 TooLargeError                   network.local.answers; a QueryFailedError
@@ -38,6 +39,7 @@ the module of each error that is not defined here::
         RunNotFoundError                    app.library.quality
         NotAReviewerError                   app.contributing.contributing
             OwnContributionError            app.contributing.contributing
+        NotAnUploaderError                  app.contributing.contributing
         NotAnAdministratorError             app.answering.chosen_model
         NetworkNotFoundError                app.network.served
         InvestigationNotFoundError          app.network.running

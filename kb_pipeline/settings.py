@@ -356,8 +356,8 @@ class Settings(SharedSettings):
     )
     uploaders: Names = Field(
         (),
-        description="Users and groups who hand in files as contributions (local: whoever uses this machine; everybody: "
-        'all who may use the service), as JSON: ["everybody"]. By default nobody can.',
+        description="Users and groups who hand in files as contributions, by default nobody (local: whoever uses this "
+        'machine; everybody: all who may use the service), as JSON: ["everybody"].',
     )
     upload_bytes: PositiveInt = Field(20_000_000, description="Largest file that can be handed in, in bytes.")
     audit: Literal["off", "changes", "all"] = Field(

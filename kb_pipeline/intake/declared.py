@@ -6,7 +6,8 @@ handbook:
 """
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -17,13 +18,6 @@ from upath import UPath
 
 from kb_pipeline.errors import IntakeError
 from kb_pipeline.intake.base import IntakeSource, Options
-from kb_pipeline.intake.confluence.source import ConfluenceOptions, ConfluenceSource
-from kb_pipeline.intake.folder import FolderOptions, FolderSource
-from kb_pipeline.intake.git import GitOptions, GitSource
-from kb_pipeline.intake.mail.source import MailFolderSource, MailOptions
-from kb_pipeline.intake.mediawiki.source import MediaWikiOptions, MediaWikiSource
-from kb_pipeline.intake.website.options import WebsiteOptions
-from kb_pipeline.intake.zendesk import ZendeskOptions, ZendeskSource
 from kb_pipeline.settings import Settings
 from kb_pipeline.steps.strict_yaml import line_of, strict_yaml
 from kb_pipeline.store.files import write_bytes
@@ -33,22 +27,25 @@ _LARGEST = 1_000_000
 _NAME = re.compile(r"[a-z0-9](-?[a-z0-9]){0,39}")
 
 
-def _website(name: str, options: WebsiteOptions, settings: Settings) -> IntakeSource:
-    from kb_pipeline.intake.website.source import WebsiteSource  # its HTTP client loads slowly
-
-    return WebsiteSource(name, options, settings)
-
-
-KINDS: Mapping[str, tuple[type[Options], Callable[[str, Any, Settings], IntakeSource]]] = {
-    "folder": (FolderOptions, FolderSource),
-    "git": (GitOptions, GitSource),
-    "website": (WebsiteOptions, _website),
-    "mail": (MailOptions, MailFolderSource),
-    "confluence": (ConfluenceOptions, ConfluenceSource),
-    "zendesk": (ZendeskOptions, ZendeskSource),
-    "mediawiki": (MediaWikiOptions, MediaWikiSource),
+KINDS: Mapping[str, tuple[str, str]] = {
+    "folder": ("kb_pipeline.intake.folder:FolderOptions", "kb_pipeline.intake.folder:FolderSource"),
+    "git": ("kb_pipeline.intake.git:GitOptions", "kb_pipeline.intake.git:GitSource"),
+    "website": (
+        "kb_pipeline.intake.website.options:WebsiteOptions",
+        "kb_pipeline.intake.website.source:WebsiteSource",
+    ),
+    "mail": ("kb_pipeline.intake.mail.source:MailOptions", "kb_pipeline.intake.mail.source:MailFolderSource"),
+    "confluence": (
+        "kb_pipeline.intake.confluence.source:ConfluenceOptions",
+        "kb_pipeline.intake.confluence.source:ConfluenceSource",
+    ),
+    "zendesk": ("kb_pipeline.intake.zendesk:ZendeskOptions", "kb_pipeline.intake.zendesk:ZendeskSource"),
+    "mediawiki": (
+        "kb_pipeline.intake.mediawiki.source:MediaWikiOptions",
+        "kb_pipeline.intake.mediawiki.source:MediaWikiSource",
+    ),
 }
-"""What each kind is declared with, and what opens it."""
+"""What each kind is declared with, and what opens it: named, since the HTTP clients of some load slowly."""
 
 
 def read_sources(settings: Settings) -> dict[str, Options]:
@@ -87,7 +84,7 @@ def _read(path: Path, text: bytes) -> dict[str, Options]:
         if not isinstance(values, dict) or values.get("kind") not in KINDS:
             raise IntakeError(f"{where}: {name} needs a kind, one of: {', '.join(KINDS)}")
         try:
-            sources[name] = KINDS[values["kind"]][0].model_validate(values, context={"folder": path.parent})
+            sources[name] = _load(KINDS[values["kind"]][0]).model_validate(values, context={"folder": path.parent})
         except ValidationError as exc:
             problem = exc.errors()[0]
             line = line_of(text, [name, *problem["loc"]])
@@ -103,7 +100,13 @@ def open_source(name: str, options: Options, settings: Settings) -> IntakeSource
     Raises:
         IntakeError: what it names is not there.
     """
-    return KINDS[options.kind][1](name, options, settings)
+    source: IntakeSource = _load(KINDS[options.kind][1])(name, options, settings)
+    return source
+
+
+def _load(named: str) -> Any:  # noqa: ANN401  # a class of options, or of a source
+    module, _, name = named.partition(":")
+    return getattr(import_module(module), name)
 
 
 def add_source(settings: Settings, name: str, values: Mapping[str, object]) -> Options:
