@@ -120,7 +120,7 @@ class Download(io.RawIOBase):
         return count
 
 
-class Upload(io.BytesIO):
+class BlobUpload(io.BytesIO):
     """A buffer that is uploaded when it is closed, unless the ``with`` block that writes to it fails."""
 
     def __init__(self, upload: Callable[[bytes], object]) -> None:
@@ -295,7 +295,7 @@ class BlobFiles(AbstractFileSystem):  # type: ignore[misc]
 
     def _open(self, path: str, mode: str = "rb", *_: object, **__: object) -> io.IOBase:
         if mode != "rb":
-            return Upload(lambda data: self.pipe_file(path, data))
+            return BlobUpload(lambda data: self.pipe_file(path, data))
         with self.account.translated_errors(path):
             chunks = self.blob(path).download_blob().chunks()
         return io.BufferedReader(Download(chunks, lambda: self.account.translated_errors(path)), 1 << 20)
