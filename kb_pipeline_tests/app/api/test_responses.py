@@ -149,7 +149,7 @@ def test_a_client_that_goes_away_stops_the_model(serve: Serve) -> None:
     async def endless():
         try:
             while True:
-                yield chunk("word ")
+                yield chunk("word\n")
                 await asyncio.sleep(0.02)
         finally:
             left.append(time.monotonic())
