@@ -102,6 +102,7 @@ def test_a_template_or_picture_that_changes_changes_the_pages_that_show_it(
     wiki: Wiki, settings: Settings, staging: Path
 ) -> None:
     take_in(wiki, settings)
+    wiki.run_jobs()
     wiki.put("Template:Note", "Beware: {{{1}}}")
     wiki.run_jobs()
     assert take_in(wiki, settings).changed == ["wiki-valve"]
