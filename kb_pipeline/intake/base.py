@@ -3,12 +3,15 @@
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import ClassVar
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
+from kb_pipeline.errors import IntakeError
 from kb_pipeline.records import Record
+from kb_pipeline.settings import Settings
 from kb_pipeline.steps.metadata import checked_readers
 
 ArticleOf = Callable[[str], str | None]
@@ -81,11 +84,37 @@ class Options(BaseModel):
     kind: str
     readers: tuple[str, ...] = Field((), description="Users and groups that may read its articles.")
     schedule: str = Field("30 1 * * *", description="When Dagster takes it in, as cron; empty: only on request.")
+    include: tuple[str, ...] = Field((), description="Only what has a path or title like one of these: guide/*")
+    exclude: tuple[str, ...] = Field((), description="Nothing that has a path or title like one of these.")
 
     @field_validator("readers")
     @classmethod
     def _are_names(cls, value: tuple[str, ...]) -> tuple[str, ...]:
         return tuple(checked_readers(value))
+
+    def includes(self, name: str) -> bool:
+        """Whether a path or title is one of those that are asked for, or all are."""
+        return not self.include or any(fnmatchcase(name, pattern) for pattern in self.include)
+
+    def excludes(self, name: str) -> bool:
+        """Whether a path or title is to be left out."""
+        return any(fnmatchcase(name, pattern) for pattern in self.exclude)
+
+    def chooses(self, name: str) -> bool:
+        """Whether a path or title is to be taken in."""
+        return self.includes(name) and not self.excludes(name)
+
+
+def password_of(settings: Settings, source: str, user: str, called: str) -> str:
+    """The password of a source's user, "" if it has neither; ``called`` is what people call it.
+
+    Raises:
+        IntakeError: a user is declared, and no password is set.
+    """
+    password = settings.intake_password(source)
+    if user and not password:
+        raise IntakeError(f'no {called} of {user} is set: KB_INTAKE_PASSWORDS=\'{{"{source}": "..."}}\'')
+    return password
 
 
 class IntakeSource(ABC):

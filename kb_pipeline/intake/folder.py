@@ -6,7 +6,6 @@ article; the pictures that it shows come with it; pages that only lead to others
 
 import posixpath
 from collections.abc import Iterable, Iterator, Mapping
-from fnmatch import fnmatchcase
 from functools import lru_cache
 from pathlib import Path
 from typing import Literal
@@ -52,8 +51,6 @@ class TreeOptions(Options):
     """What ``intake.yaml`` says of a tree, wherever it is."""
 
     url: str = Field("", description="Where the same tree is published, so that citations lead there (https://...).")
-    include: tuple[str, ...] = Field((), description="Only files whose paths match one of these: guide/*.html")
-    exclude: tuple[str, ...] = Field((), description="No files whose paths match one of these.")
     chapters: Literal["", "h1", "h2", "h3"] = Field(
         "", description="Cut each page at its headings down to this level: an article for each chapter."
     )
@@ -127,8 +124,7 @@ class TreeSource(IntakeSource):
             return False
         if not (last.lower().endswith(_PAGES + _ARCHIVES) or is_article_of_tree(last) or why_document_not_read(last)):
             return False
-        include, exclude = self._options.include, self._options.exclude
-        return (not include or _matches(name, include)) and not _matches(name, exclude)
+        return self._options.chooses(name)
 
     def _readers_in(self, folder: str) -> tuple[str, ...] | None:
         """Who may read what lies in a folder, after the ``metadata.json`` in it, if there is one."""
@@ -300,7 +296,3 @@ def _spellings(path: str) -> Iterator[str]:
     yield path
     if posixpath.splitext(path)[1].lower() not in _PAGES:
         yield from (f"{path}/{INDEX_FILE}", f"{path}.html", f"{path}.md")
-
-
-def _matches(name: str, patterns: Iterable[str]) -> bool:
-    return any(fnmatchcase(name, pattern) for pattern in patterns)

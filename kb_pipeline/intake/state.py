@@ -5,16 +5,13 @@ what is listed now follows from comparing.
 """
 
 import json
-import sqlite3
-import threading
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
 from functools import lru_cache
 from pathlib import Path
 from typing import Literal, NamedTuple
 
-from kb_pipeline.errors import StorageError, remedy
 from kb_pipeline.intake.base import Item
+from kb_pipeline.intake.database import SourceDatabase
 from kb_pipeline.records import Record
 from kb_pipeline.steps.fingerprint import fingerprint
 
@@ -57,35 +54,12 @@ class Counts(Record):
     refused: int
 
 
-class IntakeState:
-    """The state of one source. It may be used by several threads; one process at a time writes."""
+class IntakeState(SourceDatabase):
+    """The state of one source."""
 
     def __init__(self, path: Path) -> None:
-        self._path = path
-        self._lock = threading.RLock()
-        with self._translated_errors():
-            path.parent.mkdir(parents=True, exist_ok=True)
-            self._db = sqlite3.connect(path, check_same_thread=False, isolation_level=None)
-            self._db.execute("PRAGMA journal_mode = WAL")
-            self._db.execute("PRAGMA synchronous = NORMAL")
-            self._db.executescript(_TABLES)
+        super().__init__(path, _TABLES, "remove it, and run this again: what is staged is recognised")
         self.article_of = lru_cache(_LINKS)(self._article_of)
-
-    def close(self) -> None:
-        """Close the file."""
-        self._db.close()
-
-    @contextmanager
-    def transaction(self, *, keep: bool = True) -> Iterator[None]:
-        """What is written inside is stored as one, or not at all with ``keep=False`` or after an error."""
-        with self._lock, self._translated_errors():
-            self._db.execute("BEGIN IMMEDIATE")
-            try:
-                yield
-            except BaseException:
-                self._db.execute("ROLLBACK")
-                raise
-            self._db.execute("COMMIT" if keep else "ROLLBACK")
 
     def is_empty(self) -> bool:
         """Whether nothing was ever listed."""
@@ -179,23 +153,8 @@ class IntakeState:
             yield from map(_row, found)
             last = found[-1][0]
 
-    def _rows(self, query: str, *values: object) -> list[tuple]:  # type: ignore[type-arg]
-        with self._lock, self._translated_errors():
-            return self._db.execute(query, values).fetchall()
-
     def _one(self, query: str, *values: object) -> int:
         return int(self._rows(query, *values)[0][0])
-
-    def _change(self, query: str, *values: object) -> None:
-        self._rows(query, *values)
-
-    @contextmanager
-    def _translated_errors(self) -> Iterator[None]:
-        try:
-            yield
-        except (OSError, sqlite3.Error) as exc:
-            what_to_do = remedy(exc, "remove it, and run this again: what is staged is recognised")
-            raise StorageError(f"cannot use {self._path}: {exc}; {what_to_do}") from exc
 
 
 _ROW = "SELECT item, article_id, listing, made, outcome, note, parts FROM items"

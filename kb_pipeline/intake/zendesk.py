@@ -7,7 +7,6 @@ these are here; an article of a segment that it does not name is hidden from eve
 import html
 import posixpath
 from collections.abc import Iterator, Mapping
-from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any, Literal
 from urllib.parse import quote, unquote, urljoin, urlsplit
@@ -15,7 +14,7 @@ from urllib.parse import quote, unquote, urljoin, urlsplit
 from pydantic import Field, field_validator
 
 from kb_pipeline.errors import IntakeError
-from kb_pipeline.intake.base import ArticleOf, Fetched, IntakeSource, Item, LeftOut, Options, Refused
+from kb_pipeline.intake.base import ArticleOf, Fetched, IntakeSource, Item, LeftOut, Options, Refused, password_of
 from kb_pipeline.intake.json_api import DeniedError, JsonApi, checked_address
 from kb_pipeline.intake.page_links import rewrite_page
 from kb_pipeline.intake.prose import why_no_article
@@ -38,8 +37,6 @@ class ZendeskOptions(Options):
     kind: Literal["zendesk"] = "zendesk"
     url: str = Field(description="The address of the account: https://example.zendesk.com")
     locale: str = Field("en-us", pattern=r"[A-Za-z0-9-]{2,20}", description="The language that is taken in.")
-    include: tuple[str, ...] = Field((), description="Only articles whose titles match one of these.")
-    exclude: tuple[str, ...] = Field((), description="No articles whose titles match one of these.")
     user: str = Field(
         "", description="Whose API token is in KB_INTAKE_PASSWORDS; without one only what is public is read."
     )
@@ -59,9 +56,7 @@ class ZendeskSource(IntakeSource):
     def __init__(self, name: str, options: ZendeskOptions, settings: Settings) -> None:
         super().__init__(name, f"zendesk-1 {fingerprint(options.url, options.locale)[:12]}")
         self._options = options
-        token = settings.intake_password(name)
-        if options.user and not token:
-            raise IntakeError(f'no API token of {options.user} is set: KB_INTAKE_PASSWORDS=\'{{"{name}": "..."}}\'')
+        token = password_of(settings, name, options.user, "API token")
         parts = urlsplit(options.url)
         user = f"{options.user}/token" if options.user else ""
         self._api = JsonApi(
@@ -76,7 +71,7 @@ class ZendeskSource(IntakeSource):
         segments = self._segments()
         is_public = self._is_public()
         for article in self._listed("articles"):
-            if not article.get("draft") and self._is_chosen(article["title"]):
+            if not article.get("draft") and self._options.chooses(article["title"]):
                 section = sections.get(article.get("section_id"), {})
                 category = categories.get(section.get("category_id"), {})
                 labels = article.get("label_names") or ()
@@ -125,10 +120,6 @@ class ZendeskSource(IntakeSource):
             reader for segment in restricting for reader in self._options.segments.get(segments.get(segment, ""), ())
         ]
         return tuple(dict.fromkeys(readers)) or None
-
-    def _is_chosen(self, title: str) -> bool:
-        include, exclude = self._options.include, self._options.exclude
-        return (not include or _matches(title, include)) and not _matches(title, exclude)
 
     def fetch(self, item: Item, article_of: ArticleOf) -> Fetched | LeftOut:
         try:
@@ -185,7 +176,3 @@ class _Shown:
             self.files[file] = data
             self._placed[parts.path] = quote(file)
         return self._placed[parts.path]
-
-
-def _matches(title: str, patterns: tuple[str, ...]) -> bool:
-    return any(fnmatchcase(title, pattern) for pattern in patterns)

@@ -8,7 +8,6 @@ import posixpath
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from fnmatch import fnmatchcase
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, Literal
@@ -17,7 +16,7 @@ from urllib.parse import parse_qs, quote, urljoin, urlsplit
 from pydantic import Field, field_validator
 
 from kb_pipeline.errors import IntakeError
-from kb_pipeline.intake.base import ArticleOf, Fetched, IntakeSource, Item, LeftOut, Options, Refused
+from kb_pipeline.intake.base import ArticleOf, Fetched, IntakeSource, Item, LeftOut, Options, Refused, password_of
 from kb_pipeline.intake.confluence.storage import html_of
 from kb_pipeline.intake.json_api import DeniedError, JsonApi, checked_address
 from kb_pipeline.intake.page_links import rewrite_page
@@ -46,8 +45,6 @@ class ConfluenceOptions(Options):
     kind: Literal["confluence"] = "confluence"
     url: str = Field(description="The address of the site: https://example.atlassian.net")
     spaces: tuple[str, ...] = Field((), description="Their keys; default: all but personal ones.")
-    include: tuple[str, ...] = Field((), description="Only pages whose titles match one of these: Guide*")
-    exclude: tuple[str, ...] = Field((), description="No pages whose titles match one of these.")
     user: str = Field(
         "", description="Whose API token is in KB_INTAKE_PASSWORDS; without one only public pages are read."
     )
@@ -80,9 +77,7 @@ class ConfluenceSource(IntakeSource):
     def __init__(self, name: str, options: ConfluenceOptions, settings: Settings) -> None:
         super().__init__(name, f"confluence-1 {fingerprint(options.url)[:12]}")
         self._options = options
-        password = settings.intake_password(name)
-        if options.user and not password:
-            raise IntakeError(f'no API token of {options.user} is set: KB_INTAKE_PASSWORDS=\'{{"{name}": "..."}}\'')
+        password = password_of(settings, name, options.user, "API token")
         site = re.split(r"/wiki(?:/|$)", options.url.partition("?")[0].partition("#")[0])[0].rstrip("/")
         self._api = JsonApi(
             f"{site}/wiki", options.user, password, settings.document_bytes, settings.attempts, _FILE_HOSTS
@@ -133,7 +128,7 @@ class ConfluenceSource(IntakeSource):
             readers = self._readers_of(page_id, pages, own, general)
             self._titles[space["key"], page["title"]] = page_id
             self._spaces_of[page_id] = space["key"]
-            if self._is_chosen(page["title"]):
+            if self._options.chooses(page["title"]):
                 labels = (known.get(page_id, {}).get("metadata") or {}).get("labels") or {}
                 topics = tuple(label["name"] for label in labels.get("results", ()) if label.get("prefix") == "global")
                 yield from self._items_of_page(page, readers, topics)
@@ -168,10 +163,6 @@ class ConfluenceSource(IntakeSource):
                     topics=topics,
                     readers=readers,
                 )
-
-    def _is_chosen(self, title: str) -> bool:
-        include, exclude = self._options.include, self._options.exclude
-        return (not include or _matches(title, include)) and not _matches(title, exclude)
 
     # --- who may read
 
@@ -359,7 +350,3 @@ def _rules_of(read: Mapping[str, Any] | None) -> _Rules:
 def _goes_on(part: Mapping[str, Any]) -> bool:
     limit = part.get("limit") or 0
     return bool((part.get("_links") or {}).get("next")) or 0 < limit <= len(part["results"])
-
-
-def _matches(title: str, patterns: tuple[str, ...]) -> bool:
-    return any(fnmatchcase(title, pattern) for pattern in patterns)

@@ -6,7 +6,6 @@ A mailbox is nobody else's business: articles of it are hidden from everybody un
 import html
 import re
 from collections.abc import Callable, Iterator
-from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Literal
 from urllib.parse import quote
@@ -36,8 +35,6 @@ class MailOptions(Options):
 
     kind: Literal["mail"] = "mail"
     path: Path = Field(description="A folder of .eml, mbox or Maildir, or one mbox, seen from the file that declares.")
-    include: tuple[str, ...] = Field((), description="Only files whose paths match one of these.")
-    exclude: tuple[str, ...] = Field((), description="No files whose paths match one of these: *.Spam/*")
     mask: bool = Field(False, description="Replace addresses of mail by ***, in the text of messages and in titles.")
     attachments: bool = Field(True, description="Take in attached documents, each as an article.")
 
@@ -61,7 +58,7 @@ class MailFolderSource(IntakeSource):
         self._masked: Callable[[str], str] = _mask if options.mask else lambda text: text
 
     def items(self) -> Iterator[Item | Refused]:
-        chosen = (letter for name, letter in letters_in(self._options.path) if self._is_chosen(name))
+        chosen = (letter for name, letter in letters_in(self._options.path) if self._options.chooses(name))
         for thread in threads_of(chosen):
             self._threads[thread.id] = thread
             yield self._item(thread, id=thread.id, version=fingerprint(*(each.version for each in thread.letters)),
@@ -94,10 +91,6 @@ class MailFolderSource(IntakeSource):
             if is_document(attached.name) and own not in self._attached:
                 self._attached[own] = letter, attached.without_data()
                 yield self._item(thread, id=own, version=attached.digest, title=self._masked(attached.title))
-
-    def _is_chosen(self, name: str) -> bool:
-        include, exclude = self._options.include, self._options.exclude
-        return (not include or _matches(name, include)) and not _matches(name, exclude)
 
     def fetch(self, item: Item, article_of: ArticleOf) -> Fetched | LeftOut:
         if found := self._attached.get(item.id):
@@ -191,7 +184,3 @@ def _person(sender: str) -> str:
 
 def _mask(text: str) -> str:
     return _ADDRESS.sub(_MASKED, text)
-
-
-def _matches(name: str, patterns: tuple[str, ...]) -> bool:
-    return any(fnmatchcase(name, pattern) for pattern in patterns)

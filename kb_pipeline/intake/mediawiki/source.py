@@ -7,7 +7,6 @@ or a page that it leads to. So one listing tells all that changed.
 import html
 import re
 from collections.abc import Callable, Iterator, Mapping
-from fnmatch import fnmatchcase
 from functools import lru_cache
 from typing import Any, Literal
 from urllib.parse import parse_qs, quote, unquote, urljoin, urlsplit
@@ -15,7 +14,7 @@ from urllib.parse import parse_qs, quote, unquote, urljoin, urlsplit
 from pydantic import Field, field_validator
 
 from kb_pipeline.errors import IntakeError, TransientError
-from kb_pipeline.intake.base import ArticleOf, Fetched, IntakeSource, Item, LeftOut, Options, Refused
+from kb_pipeline.intake.base import ArticleOf, Fetched, IntakeSource, Item, LeftOut, Options, Refused, password_of
 from kb_pipeline.intake.mediawiki.api import MediaWikiApi, PageDeniedError
 from kb_pipeline.intake.page_links import rewrite_page
 from kb_pipeline.intake.pictures import Pictures
@@ -44,8 +43,6 @@ class MediaWikiOptions(Options):
     kind: Literal["mediawiki"] = "mediawiki"
     url: str = Field(description="The address of any page of the wiki, or of its api.php.")
     namespaces: tuple[str | int, ...] = Field((), description="Names or numbers; default: those with content.")
-    include: tuple[str, ...] = Field((), description="Only pages whose titles match one of these: Guide/*")
-    exclude: tuple[str, ...] = Field((), description="No pages whose titles match one of these.")
     user: str = Field("", description="The user of a bot password, for a wiki that needs a login: Me@kb")
     pictures_from: tuple[str, ...] = Field(
         ("upload.wikimedia.org",), description="Other hosts that pictures may be taken from."
@@ -67,9 +64,7 @@ class MediaWikiSource(IntakeSource):
     def __init__(self, name: str, options: MediaWikiOptions, settings: Settings) -> None:
         super().__init__(name, f"mediawiki-1 {fingerprint(options.url)[:12]}")
         self._options = options
-        password = settings.intake_password(name)
-        if options.user and not password:
-            raise IntakeError(f'no password of {options.user} is set: KB_INTAKE_PASSWORDS=\'{{"{name}": "..."}}\'')
+        password = password_of(settings, name, options.user, "password")
         self._api = MediaWikiApi(options.url, options.user, password, settings.document_bytes, settings.attempts)
         self._pages: dict[str, str] = {}
         """The item of each title that was listed, and of the titles that lead to it."""
@@ -87,7 +82,7 @@ class MediaWikiSource(IntakeSource):
                 clshow="!hidden", cllimit="max", rdlimit="max",
             )  # fmt: skip
             for page in listing:
-                if self._is_chosen(page["title"]):
+                if self._options.chooses(page["title"]):
                     item = _item(page, readers)
                     titles = [page["title"], *(redirect["title"] for redirect in page.get("redirects", ()))]
                     self._pages |= dict.fromkeys(titles, item.id)
@@ -114,10 +109,6 @@ class MediaWikiSource(IntakeSource):
                 names = ", ".join(space["name"] for space in namespaces.values() if space["name"])
                 raise IntakeError(f"{self._options.url} has no namespace {wanted}; it has 0, {names}")
             yield number
-
-    def _is_chosen(self, title: str) -> bool:
-        include, exclude = self._options.include, self._options.exclude
-        return (not include or _matches(title, include)) and not _matches(title, exclude)
 
     def fetch(self, item: Item, article_of: ArticleOf) -> Fetched | LeftOut:
         try:
@@ -267,7 +258,3 @@ def _item(page: Mapping[str, Any], readers: tuple[str, ...] | None) -> Item:
         topics=tuple(category["title"].partition(":")[2] for category in page.get("categories", ())),
         readers=readers,
     )
-
-
-def _matches(title: str, patterns: tuple[str, ...]) -> bool:
-    return any(fnmatchcase(title, pattern) for pattern in patterns)

@@ -2,18 +2,15 @@
 as files named by their hashes. A killed crawl goes on where it was; contents come before the rows that name them.
 """
 
-import sqlite3
-import threading
 import time
-import weakref
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from pathlib import Path
 from typing import Literal, NamedTuple
 
 from upath import UPath
 
-from kb_pipeline.errors import StorageError, remedy
+from kb_pipeline.intake.database import SourceDatabase
 from kb_pipeline.intake.website.page import PageFacts
 from kb_pipeline.steps.fingerprint import sha256
 from kb_pipeline.store.files import write_bytes
@@ -72,31 +69,12 @@ _FIELDS = ", ".join(Thing._fields)
 _STORED = ", ".join(f"{name} = :{name}" for name in Thing._fields[3:])
 
 
-class SiteCopy:
-    """The copy of one source. Several threads may read it; one process at a time writes."""
+class SiteCopy(SourceDatabase):
+    """The copy of one source."""
 
     def __init__(self, folder: Path) -> None:
-        self.folder, self._path = folder, folder / "copy.sqlite"
-        self._lock = threading.RLock()
-        with self._translated_errors():
-            folder.mkdir(parents=True, exist_ok=True)
-            self._db = sqlite3.connect(self._path, check_same_thread=False, isolation_level=None)
-            weakref.finalize(self, self._db.close)
-            self._db.execute("PRAGMA journal_mode = WAL")
-            self._db.execute("PRAGMA synchronous = NORMAL")
-            self._db.executescript(_TABLES)
-
-    @contextmanager
-    def transaction(self) -> Iterator[None]:
-        """What is written inside is stored as one, or not at all after an error."""
-        with self._lock, self._translated_errors():
-            self._db.execute("BEGIN IMMEDIATE")
-            try:
-                yield
-            except BaseException:
-                self._db.execute("ROLLBACK")
-                raise
-            self._db.execute("COMMIT")
+        self.folder = folder
+        super().__init__(folder / "copy.sqlite", _TABLES, "remove its folder, and run this again")
 
     def begin(self, options: str, reader: str) -> int:
         """The number of a crawl with these options: of the last one if it did not end and is not old, or a new one.
@@ -203,18 +181,3 @@ class SiteCopy:
     def has(self, thing: Thing) -> bool:
         """Whether the content of an address is here and whole, as far as a look at it tells."""
         return bool(thing.digest) and self.path(thing.digest).is_file()
-
-    def _rows(self, query: str, *values: object) -> list[tuple]:  # type: ignore[type-arg]
-        with self._lock, self._translated_errors():
-            return self._db.execute(query, values).fetchall()
-
-    def _change(self, query: str, *values: object) -> None:
-        self._rows(query, *values)
-
-    @contextmanager
-    def _translated_errors(self) -> Iterator[None]:
-        try:
-            yield
-        except (OSError, sqlite3.Error) as exc:
-            what_to_do = remedy(exc, "remove its folder, and run this again")
-            raise StorageError(f"cannot use {self._path}: {exc}; {what_to_do}") from exc

@@ -185,7 +185,7 @@ class Crawl:
         else:
             kind, _ = _TYPES.guess_type(name)
             is_one = self._scope.has(address) and (kind in PAGES or (kind or "").split("/")[0] not in _NOPAGES)
-        return is_one and not self._options.leaves_out(self._scope.name(address))
+        return is_one and not self._options.excludes(self._scope.name(address))
 
     def _is_picture(self, address: str) -> bool:
         parts = urlsplit(address)

@@ -1,7 +1,5 @@
 """What ``intake.yaml`` says of a website."""
 
-from collections.abc import Iterable
-from fnmatch import fnmatchcase
 from typing import Literal
 from urllib.parse import urlsplit
 
@@ -16,8 +14,6 @@ class WebsiteOptions(Options):
 
     kind: Literal["website"] = "website"
     url: str = Field(description="Where it begins; all below it is taken in: https://docs.example.org/guide/")
-    include: tuple[str, ...] = Field((), description="Only pages whose paths match one of these become articles.")
-    exclude: tuple[str, ...] = Field((), description="Pages whose paths match one of these are not asked for.")
     documents: bool = Field(False, description="Also the documents of the site that its pages lead to.")
     sitemaps: tuple[str, ...] | None = Field(
         None, description="Addresses of sitemaps; default: those that robots.txt names, or sitemap.xml; []: none."
@@ -45,20 +41,8 @@ class WebsiteOptions(Options):
         hosts = (urlsplit(_web_address(each)) for each in value)
         return tuple(f"{each.scheme}://{each.netloc}" for each in hosts)
 
-    def leaves_out(self, name: str) -> bool:
-        """Whether a page of this name is not asked for."""
-        return _matches(name, self.exclude)
-
-    def makes_article_of(self, name: str) -> bool:
-        """Whether a page of this name becomes an article."""
-        return not self.include or _matches(name, self.include)
-
 
 def _web_address(value: str) -> str:
     if not (address := whole(value)):
         raise ValueError("it is not a web address (https://...) without user name and password")
     return address
-
-
-def _matches(name: str, patterns: Iterable[str]) -> bool:
-    return any(fnmatchcase(name, pattern) for pattern in patterns)

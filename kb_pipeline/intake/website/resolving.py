@@ -112,7 +112,7 @@ class _Resolving:
         return address
 
     def _may_be_item(self, thing: Thing) -> bool:
-        is_wanted = self._options.makes_article_of(self._scope.name(thing.address)) and thing.kind != "picture"
+        is_wanted = self._options.includes(self._scope.name(thing.address)) and thing.kind != "picture"
         return is_wanted and not thing.read().no_index
 
     def _is_same(self, thing: Thing) -> bool:
