@@ -22,8 +22,7 @@ the module of each error that is not defined here::
                 VanishedArticleError        an UnreadableArticleError
         ImageError, StorageError, ModelError, QuestionSetError
         ScenarioError, WebError, IntakeError
-            PageDeniedError                 intake.mediawiki.api; an IntakeError
-            DeniedError                     intake.json_api; an IntakeError
+            DeniedError                     intake.service; an IntakeError
         QueryError
             QueryRefusedError, QueryFailedError
                 TooLargeError                   network.local.answers; a QueryFailedError

@@ -24,7 +24,8 @@ from kb_pipeline.settings import Settings, load_settings
 from kb_pipeline.wording import counted
 
 intake = typer.Typer(
-    help="Bring what you have: manuals, repositories, wikis and mail become articles.", no_args_is_help=True
+    help="Bring what you have: manuals, repositories, websites, wikis, help centers and mail become articles.",
+    no_args_is_help=True,
 )
 add = typer.Typer(help="Declare a source in KB_INTAKE, take it in, and ingest its articles.", no_args_is_help=True)
 intake.add_typer(add, name="add")
@@ -53,9 +54,8 @@ def add_folder(
     as_json: AsJson = False,
 ) -> None:
     """Take in a tree of pages, documents and pictures: a built manual, a wiki's dump, an export."""
-    given = {"kind": "folder", "path": str(path.expanduser().absolute()), "url": url}
-    lists = {"readers": list(reader or ()), "exclude": list(exclude or ())}
-    _add(name or name_of(path), {**given, **lists}, ingest=ingest, as_json=as_json)
+    given = {"kind": "folder", "path": path, "url": url, "readers": reader, "exclude": exclude}
+    _add(name or name_of(path), given, ingest=ingest, as_json=as_json)
 
 
 @add.command("git")
@@ -71,17 +71,18 @@ def add_git(
     as_json: AsJson = False,
 ) -> None:
     """Take in the pages, documents and pictures of a repository, as a branch has them."""
-    given = {"kind": "git", "repository": repository, "branch": branch, "folder": folder, "url": url}
-    lists = {"readers": list(reader or ()), "exclude": list(exclude or ())}
     own = name or name_of(Path(repository.removesuffix(".git").rpartition(":")[2]))
-    _add(own, {**given, **lists}, ingest=ingest, as_json=as_json)
+    given = {"kind": "git", "repository": repository, "branch": branch, "folder": folder, "url": url}
+    _add(own, {**given, "readers": reader, "exclude": exclude}, ingest=ingest, as_json=as_json)
 
 
 @add.command("website")
 def add_website(
     url: Annotated[str, typer.Argument(metavar="URL", help="Where it begins; all below it is taken in.")],
     documents: Annotated[bool, typer.Option("--documents", help="Also documents that its pages lead to.")] = False,
-    rate: Annotated[float, typer.Option(help="Most requests in a second; more only for a server of your own.")] = 5,
+    rate: Annotated[
+        float | None, typer.Option(help="Most requests in a second; more only for a server of your own; default: 5.")
+    ] = None,
     allow_private: Annotated[
         bool, typer.Option("--allow-private", help="It may be on this machine or in a private network.")
     ] = False,
@@ -92,9 +93,8 @@ def add_website(
     as_json: AsJson = False,
 ) -> None:
     """Take in the pages of a website below an address, as robots.txt allows, and follow their changes."""
-    given = {"kind": "website", "url": url, "documents": documents, "allow_private": allow_private}
-    lists = {"readers": list(reader or ()), "exclude": list(exclude or ()), "rate": rate if rate != 5 else 0}
-    _add(name or name_of_site(url), {**given, **lists}, ingest=ingest, as_json=as_json)
+    given = {"kind": "website", "url": url, "documents": documents, "allow_private": allow_private, "rate": rate}
+    _add(name or name_of_site(url), {**given, "readers": reader, "exclude": exclude}, ingest=ingest, as_json=as_json)
 
 
 @add.command("mediawiki")
@@ -109,9 +109,9 @@ def add_mediawiki(
     as_json: AsJson = False,
 ) -> None:
     """Take in the pages of a MediaWiki with their pictures; without readers, nobody reads what needs a login."""
-    lists = {"namespaces": list(namespace or ()), "readers": list(reader or ()), "exclude": list(exclude or ())}
     own = name or name_of(Path(urlsplit(url).hostname or url))
-    _add(own, {"kind": "mediawiki", "url": url, "user": user, **lists}, ingest=ingest, as_json=as_json)
+    given = {"kind": "mediawiki", "url": url, "user": user, "namespaces": namespace}
+    _add(own, {**given, "readers": reader, "exclude": exclude}, ingest=ingest, as_json=as_json)
 
 
 @add.command("confluence")
@@ -126,9 +126,8 @@ def add_confluence(
     as_json: AsJson = False,
 ) -> None:
     """Take in the pages of a Confluence Cloud with their attachments, for those who may read them there."""
-    lists = {"spaces": list(space or ()), "readers": list(reader or ()), "exclude": list(exclude or ())}
-    own = name or name_of_site(url)
-    _add(own, {"kind": "confluence", "url": url, "user": user, **lists}, ingest=ingest, as_json=as_json)
+    given = {"kind": "confluence", "url": url, "user": user, "spaces": space, "readers": reader, "exclude": exclude}
+    _add(name or name_of_site(url), given, ingest=ingest, as_json=as_json)
 
 
 @add.command("zendesk")
@@ -143,9 +142,8 @@ def add_zendesk(
     as_json: AsJson = False,
 ) -> None:
     """Take in the published articles of a Zendesk help center; what its segments restrict is hidden until declared."""
-    lists = {"readers": list(reader or ()), "exclude": list(exclude or ())}
-    own = name or name_of_site(url)
-    _add(own, {"kind": "zendesk", "url": url, "user": user, "locale": locale, **lists}, ingest=ingest, as_json=as_json)
+    given = {"kind": "zendesk", "url": url, "user": user, "locale": locale, "readers": reader, "exclude": exclude}
+    _add(name or name_of_site(url), given, ingest=ingest, as_json=as_json)
 
 
 @add.command("mail")
@@ -159,14 +157,17 @@ def add_mail(
     as_json: AsJson = False,
 ) -> None:
     """Take in mail: an article for each thread and each attached document; without readers, nobody reads them."""
-    given = {"kind": "mail", "path": str(path.expanduser().absolute()), "mask": mask}
-    lists = {"readers": list(reader or ()), "exclude": list(exclude or ())}
-    _add(name or name_of(path), {**given, **lists}, ingest=ingest, as_json=as_json)
+    given = {"kind": "mail", "path": path, "mask": mask, "readers": reader, "exclude": exclude}
+    _add(name or name_of(path), given, ingest=ingest, as_json=as_json)
 
 
 def _add(name: str, values: Mapping[str, object], *, ingest: bool, as_json: bool) -> NoReturn:
+    """Declare what was given of a source, and take it in."""
     settings = load_settings()
-    options = add_source(settings, name, {key: value for key, value in values.items() if value})
+    given = {key: value for key, value in values.items() if value}
+    if isinstance(path := given.get("path"), Path):
+        given["path"] = str(path.expanduser().absolute())
+    options = add_source(settings, name, given)
     err.print(f"declared {name} in {settings.intake}", markup=False, soft_wrap=True)
     _run(settings, {name: options}, confirmed=False, ingest=ingest, as_json=as_json)
 

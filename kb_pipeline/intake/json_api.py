@@ -1,4 +1,4 @@
-"""Asks an API of a service on the internet for JSON, politely: it waits when the server says so.
+"""Asks an API of a service on the internet for JSON.
 
 Credentials go to the declared host only, and files are fetched from no host that only an answer names.
 """
@@ -9,20 +9,12 @@ from urllib.parse import parse_qs, urljoin, urlsplit
 
 import httpx
 
-from kb_pipeline.errors import IntakeError, TransientError
+from kb_pipeline.errors import IntakeError
+from kb_pipeline.intake.service import DeniedError, ServiceClient, json_of
 from kb_pipeline.secrets import credentials_in
-from kb_pipeline.services.retry import after_transient_errors
-from kb_pipeline.services.service import retry_after
 
-_USER_AGENT = "kb-pipeline (knowledge base; takes in what changed)"
-_SECONDS = 60
-_LONGEST_PAUSE = 60.0
 _MOST_REDIRECTS = 3
 _HERE = ("localhost", "127.0.0.1", "::1")
-
-
-class DeniedError(IntakeError):
-    """The service does not let this user read what was asked for, or has it no more."""
 
 
 def checked_address(value: str) -> str:
@@ -41,7 +33,7 @@ def checked_address(value: str) -> str:
     return value
 
 
-class JsonApi:
+class JsonApi(ServiceClient):
     """The API below one address. Several threads may ask.
 
     ``user`` and ``password`` are sent if there is a user. No answer has more than ``largest`` bytes. Files may also be
@@ -51,10 +43,9 @@ class JsonApi:
     def __init__(
         self, base: str, user: str, password: str, largest: int, attempts: int, file_hosts: tuple[str, ...] = ()
     ) -> None:
-        self.base, self._largest, self._file_hosts = base.rstrip("/"), largest, file_hosts
-        self._patiently = after_transient_errors(attempts, _LONGEST_PAUSE)
+        super().__init__(largest, attempts)
+        self.base, self._file_hosts = base.rstrip("/"), file_hosts
         self._auth = httpx.BasicAuth(user, password) if user else None
-        self._client = httpx.Client(timeout=_SECONDS, headers={"User-Agent": _USER_AGENT})
 
     def listing(self, path: str, of: str = "results", **parameters: str) -> Iterator[dict[str, Any]]:
         """What an endpoint lists, to its end; only the place to go on from is taken from its answers.
@@ -94,14 +85,7 @@ class JsonApi:
             IntakeError: the service refuses it.
             TransientError: the service is busy, or did not answer completely.
         """
-        body = self._send(f"{self.base}{path}", dict(parameters))
-        try:
-            answer = httpx.Response(200, content=body).json()
-        except ValueError as exc:
-            raise TransientError(f"{self.base}{path} gave half an answer, or one that is no JSON") from exc
-        if not isinstance(answer, dict):
-            raise IntakeError(f"{self.base}{path} gave an answer of another kind")
-        return answer
+        return json_of(self._send(f"{self.base}{path}", dict(parameters)), f"{self.base}{path}")
 
     def file(self, path: str) -> bytes:
         """The content of a file.
@@ -117,9 +101,7 @@ class JsonApi:
             place, parts = address.partition("?")[0], urlsplit(address)
             auth = self._auth if (parts.scheme, parts.netloc) == (own.scheme, own.netloc) else None
             request = self._client.build_request("GET", address, params=parameters or None)
-            status, headers, body = self._answer(request, auth, place)
-            if status == 429 or status >= 500:
-                raise TransientError(f"{place} answered with status {status}", retry_after(headers))
+            status, headers, body = self._answer(request, auth)
             if status == 401:
                 raise IntakeError(
                     f"{place} does not let this user sign in; KB_INTAKE_PASSWORDS must hold a token that is valid"
@@ -141,20 +123,3 @@ class JsonApi:
         is_known = host == own.hostname or any(host.endswith(f".{known}") for known in self._file_hosts)
         if not is_known or parts.scheme not in (own.scheme, "https"):
             raise IntakeError(f"{place} leads to the host {host}, from which nothing is taken")
-
-    def _answer(
-        self, request: httpx.Request, auth: httpx.BasicAuth | None, place: str
-    ) -> tuple[int, httpx.Headers, bytes]:
-        body = bytearray()
-        try:
-            response = self._client.send(request, auth=auth, stream=True, follow_redirects=False)
-            try:
-                for piece in response.iter_bytes():
-                    body += piece
-                    if len(body) > self._largest:
-                        raise IntakeError(f"{place} has more than {self._largest:,} bytes; raise KB_DOCUMENT_BYTES")
-            finally:
-                response.close()
-        except httpx.HTTPError as exc:
-            raise TransientError(f"{place} did not answer completely ({type(exc).__name__})") from exc
-        return response.status_code, response.headers, bytes(body)

@@ -15,9 +15,10 @@ from pydantic import Field, field_validator
 
 from kb_pipeline.errors import IntakeError
 from kb_pipeline.intake.base import ArticleOf, Fetched, IntakeSource, Item, LeftOut, Options, Refused, password_of
-from kb_pipeline.intake.json_api import DeniedError, JsonApi, checked_address
+from kb_pipeline.intake.json_api import JsonApi, checked_address
 from kb_pipeline.intake.page_links import rewrite_page
 from kb_pipeline.intake.prose import why_no_article
+from kb_pipeline.intake.service import DeniedError
 from kb_pipeline.settings import Settings
 from kb_pipeline.steps.fingerprint import fingerprint
 from kb_pipeline.steps.formats import is_picture

@@ -107,7 +107,6 @@ def named_first(query: str, citations: Sequence[Citation]) -> list[Citation]:
     section, from where it begins.
     """
     question = query.partition("\n")[0]
-
     articles = list(dict.fromkeys(citation.article_id for citation in citations))
 
     def rank(citation: Citation) -> tuple[object, ...]:

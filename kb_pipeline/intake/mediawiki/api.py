@@ -1,6 +1,6 @@
 """Asks a MediaWiki's API, politely: it waits when the server says so, and signs in with a bot password if it has one.
 
-What pages become is not here, see ``mediawiki.py``.
+What pages become is not here, see :mod:`.source`.
 """
 
 import threading
@@ -11,15 +11,10 @@ from urllib.parse import urljoin, urlsplit
 import httpx
 
 from kb_pipeline.errors import IntakeError, TransientError
-from kb_pipeline.services.retry import after_transient_errors
+from kb_pipeline.intake.service import DeniedError, ServiceClient, json_of, place_of
 from kb_pipeline.services.service import one_line, retry_after
 from kb_pipeline.steps.html.dom import parse
 
-_USER_AGENT = "kb-pipeline (knowledge base; takes in what changed)"
-_SECONDS = 60
-"""Seconds for an answer: a wiki may have to render a long page first."""
-_LONGEST_PAUSE = 60.0
-"""Seconds that it waits at most when the server asks for more."""
 _LAG = 5
 """Seconds that the copies of its database may be behind, before the server asks to wait (``maxlag``)."""
 _LONG = 2000
@@ -29,20 +24,15 @@ _SIGNED_OUT = frozenset({"assertuserfailed", "assertbotfailed"})
 _DENIED = frozenset({"readapidenied", "permissiondenied"})
 
 
-class PageDeniedError(IntakeError):
-    """The wiki does not let this user read what was asked for."""
-
-
-class MediaWikiApi:
+class MediaWikiApi(ServiceClient):
     """The API of one wiki. Several threads may ask.
 
     ``user`` and ``password`` are those of Special:BotPasswords, or empty. No answer has more than ``largest`` bytes.
     """
 
     def __init__(self, address: str, user: str, password: str, largest: int, attempts: int) -> None:
-        self._user, self._password, self._largest = user, password, largest
-        self._patiently = after_transient_errors(attempts, _LONGEST_PAUSE)
-        self._client = httpx.Client(timeout=_SECONDS, headers={"User-Agent": _USER_AGENT})
+        super().__init__(largest, attempts)
+        self._user, self._password = user, password
         self._lock = threading.Lock()
         self._is_signed_in = False
         self.address = self._patiently(self._find, address)
@@ -105,12 +95,7 @@ class MediaWikiApi:
         else:
             request = self._client.build_request("GET", self.address, params=fields)
         headers, body = self._send(request)
-        try:
-            answer = httpx.Response(200, content=body).json()
-        except ValueError as exc:
-            raise TransientError(f"{self.address} gave half an answer, or one that is no JSON") from exc
-        if not isinstance(answer, dict):
-            raise IntakeError(f"{self.address} is not the API of a MediaWiki")
+        answer = json_of(body, self.address, "is not the API of a MediaWiki")
         if problem := answer.get("error"):
             raise self._error(problem, headers)
         return answer
@@ -127,7 +112,7 @@ class MediaWikiApi:
             return IntakeError(said)
         if not self._user:
             said += " Make a bot password (Special:BotPasswords); declare its user, and set KB_INTAKE_PASSWORDS"
-        return PageDeniedError(said)
+        return DeniedError(said)
 
     def _sign_in(self) -> None:
         with self._lock:
@@ -157,30 +142,12 @@ class MediaWikiApi:
             raise IntakeError(f"{address} is not an address") from exc
 
     def _send(self, request: httpx.Request) -> tuple[httpx.Headers, bytes]:
-        place = str(request.url.copy_with(query=None))
-        try:
-            response = self._client.send(request, stream=True)
-            try:
-                body = self._read(response, place)
-            finally:
-                response.close()
-        except httpx.HTTPError as exc:
-            raise TransientError(f"{place} did not answer completely ({type(exc).__name__})") from exc
-        if response.status_code == 429 or response.status_code >= 500:
-            raise TransientError(f"{place} answered with status {response.status_code}", retry_after(response.headers))
-        if response.is_redirect:
-            raise IntakeError(f"{place} leads to {response.headers.get('location')}; declare that address")
-        if response.status_code != 200:
-            raise IntakeError(f"{place} answered with status {response.status_code}")
-        return response.headers, body
-
-    def _read(self, response: httpx.Response, place: str) -> bytes:
-        body = bytearray()
-        for piece in response.iter_bytes():
-            body += piece
-            if len(body) > self._largest:
-                raise IntakeError(f"{place} has more than {self._largest:,} bytes; raise KB_DOCUMENT_BYTES")
-        return bytes(body)
+        status, headers, body = self._answer(request)
+        if 300 <= status < 400 and headers.get("location"):
+            raise IntakeError(f"{place_of(request)} leads to {headers['location']}; declare that address")
+        if status != 200:
+            raise IntakeError(f"{place_of(request)} answered with status {status}")
+        return headers, body
 
 
 def _add(page: dict[str, Any], more: Mapping[str, Any]) -> None:

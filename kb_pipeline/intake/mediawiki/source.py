@@ -15,10 +15,11 @@ from pydantic import Field, field_validator
 
 from kb_pipeline.errors import IntakeError, TransientError
 from kb_pipeline.intake.base import ArticleOf, Fetched, IntakeSource, Item, LeftOut, Options, Refused, password_of
-from kb_pipeline.intake.mediawiki.api import MediaWikiApi, PageDeniedError
+from kb_pipeline.intake.mediawiki.api import MediaWikiApi
 from kb_pipeline.intake.page_links import rewrite_page
 from kb_pipeline.intake.pictures import Pictures
 from kb_pipeline.intake.prose import why_no_article
+from kb_pipeline.intake.service import DeniedError
 from kb_pipeline.intake.trees import Tree
 from kb_pipeline.secrets import credentials_in
 from kb_pipeline.settings import Settings
@@ -113,7 +114,7 @@ class MediaWikiSource(IntakeSource):
     def fetch(self, item: Item, article_of: ArticleOf) -> Fetched | LeftOut:
         try:
             rendered = self._rendered(pageid=item.id, prop="text|images")
-        except PageDeniedError:  # whoever may read the article may not read the page any more
+        except DeniedError:  # whoever may read the article may not read the page any more
             return LeftOut("the wiki does not let it be read")
         title = html.escape(item.title)
         text = f'<!doctype html>\n<html><head><meta charset="utf-8"><title>{title}</title></head>\n<body><main>\n'
