@@ -4,6 +4,7 @@ What is quoted first is chosen by :mod:`app.answering.extractive.choosing`.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
+from itertools import accumulate
 
 from app.answering.base import TextPart
 from app.answering.extractive.blocks import blocks_of, heading_of
@@ -15,7 +16,8 @@ from app.language.sentences import Unit
 from app.schema.passages import Citation
 
 _FOLDED, _FOLDED_OF_OTHERS = 4000, 2000
-"""Characters of the section that answers, and of others, that are quoted; of a longer one, the beginning."""
+"""Characters of a passage of the section that answers, and of another section, that are quoted; of a longer one, the
+blocks at the beginning, or the beginning of the first one."""
 _LEADS = 2
 """Other sections that are named below an answer; more would be a list of hits."""
 _PICTURES = 8
@@ -54,8 +56,8 @@ def quoted_answer(found: Quotable, say: Messages, remark: str, closest: str = ""
     for piece in rest:
         yield _piece(piece, is_folded=True)
     for other in found.more:
-        yield _piece(say("from_place", place=_place(other, say)), is_folded=True)
-        for piece in _units_of(other, _FOLDED_OF_OTHERS, shown):
+        pieces = list(_units_of(other, _FOLDED_OF_OTHERS, shown))
+        for piece in (say("from_place", place=_place(other, say)), *pieces) if pieces else ():
             yield _piece(piece, is_folded=True)
     if others := [f"- {_place(each, say)} {_reference(each)}" for each in found.others[:_LEADS]]:
         yield _piece("\n".join((f"**{say('see_also')}**", "", *others)), is_folded=True)
@@ -98,13 +100,17 @@ def _piece(markdown: str, *, is_folded: bool = False) -> TextPart:
 def _units_of(
     citation: Citation, room: int, shown: list[PassageImage], quoted: Collection[tuple[int, int]] = frozenset()
 ) -> Iterator[str]:
-    """Yield the text of a passage as quotations, with its pictures, without what is ``quoted`` already."""
+    """Yield the text of a passage as quotations, with its pictures, without what is ``quoted`` already.
+
+    Of what is longer than ``room``, the beginning; only its first block is cut, as a table of hundreds of rows is one.
+    """
     units, heading = list[Unit](), citation.section
     for block in blocks_of(citation):
-        room -= sum(block.lengths)
-        if room < 0:
+        if units and sum(block.lengths) > room:
             break
-        new = [unit for unit in block.units if (citation.number, unit.start) not in quoted or unit.kind == "header"]
+        within = [unit for unit, end in zip(block.units, accumulate(block.lengths), strict=True) if end <= room]
+        room -= sum(block.lengths)
+        new = [unit for unit in within if (citation.number, unit.start) not in quoted or unit.kind == "header"]
         if any(unit.kind != "header" for unit in new):
             above = [block.heading] if block.heading and heading_of(block) != heading else []
             units += (*above, *block.terms, *new)

@@ -180,6 +180,20 @@ def test_what_may_not_answer_is_called_the_closest_and_quotes_two_more_sections_
     ]
 
 
+def test_a_table_of_hundreds_of_rows_is_quoted_from_its_beginning() -> None:
+    rows = "\n".join(f"| P-{number} | {number}.50 EUR |" for number in range(1000, 1500))
+    table = citation(f"| part | price |\n| --- | --- |\n{rows}", 2, "Prices", "Rows 1-500")
+    pieces = [piece.delta for piece in quoted(citation("A leak.", 1), table, is_sure=False) if piece.is_folded]
+    assert pieces[0] == "From *Prices › Rows 1-500*:\n\n"
+    assert "| P-1000 | 1000.50 EUR |" in pieces[1]
+    assert "P-1499" not in pieces[1]
+
+
+def test_of_a_section_that_nothing_is_quoted_of_nothing_is_said() -> None:
+    code = citation(f"```\n{'x' * 3000}\n```", 2, "Dump", "Memory")
+    assert not [piece.delta for piece in quoted(citation("A leak.", 1), code, is_sure=False) if piece.is_folded]
+
+
 def test_a_section_without_more_text_has_nothing_to_unfold() -> None:
     passage = citation(f"Text 1.\n\n{image('a', 'A lamp')}", 1, "Lamps", "Section")
     assert [piece.delta.strip() for piece in quoted(passage, is_sure=True)] == [
