@@ -239,8 +239,10 @@ def _shown(header: str) -> str:
     people = getaddresses([header])
     if not any(address for _, address in people):
         return header
-    both = (name if name.casefold() == address.casefold() else f"{name} <{address}>" for name, address in people)
-    return ", ".join(one.replace("<>", "").strip() for one in both)
+    return ", ".join(
+        f"{name} <{address}>" if name and address and name.casefold() != address.casefold() else name or address
+        for name, address in people
+    )
 
 
 def _masked(text: str) -> str:

@@ -31,6 +31,11 @@ def test_a_mail_has_its_subject_date_people_and_text() -> None:
     ]
 
 
+def test_an_address_without_a_name_stands_by_itself() -> None:
+    headers = {"To": "support@example.com, Eve <eve@example.com>"}
+    assert "To: support@example.com, Eve \\<eve@example.com>" in markdown_of(read(mail("Two clicks.", headers=headers)))
+
+
 def test_the_page_is_read_before_the_plain_text_and_shows_its_pictures() -> None:
     page = '<html><head><style>p {}</style></head><body><p>Press <b>Restart</b>:</p><img src="cid:a%40b"></body></html>'
     files = [File("shot.png", PNG, "image/png", "a@b"), File("log.pdf", b"x", "application/pdf")]
