@@ -25,6 +25,13 @@ DEFAULT_SECTIONS: Mapping[ContributionType, str] = MappingProxyType(
     }
 )
 """The section that each type goes to unless another one is named; "" is the whole article."""
+LOCAL = "local"
+"""The name, among those whom a setting lists, of whoever uses this machine."""
+
+
+def is_listed(listed: Sequence[str], names: Sequence[str], *, is_local: bool) -> bool:
+    """Return whether a setting lists somebody with these names; ``local`` in it is whoever uses this machine."""
+    return (is_local and LOCAL in listed) or not {name for name in listed if name != LOCAL}.isdisjoint(names)
 
 
 class NearPassage(Record):

@@ -14,7 +14,15 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
-from kb_pipeline.contributions.base import Contribution, ContributionQueue, Decision, QueueListing, Upload
+from kb_pipeline.contributions.base import (
+    LOCAL,
+    Contribution,
+    ContributionQueue,
+    Decision,
+    QueueListing,
+    Upload,
+    is_listed,
+)
 from kb_pipeline.contributions.content import harmless
 from kb_pipeline.contributions.placing import (
     MARKDOWN_FILE,
@@ -41,8 +49,6 @@ from kb_pipeline.store.layout import Layout
 from kb_pipeline.store.staging import Staging
 from kb_pipeline.store.state import load_state
 
-LOCAL = "local"
-"""The name, among reviewers, of whoever uses this machine."""
 _LONGEST_REASON = 1000
 """Characters: a paragraph for the proposer."""
 
@@ -54,9 +60,7 @@ def is_whoever_uses_it(reviewers: Sequence[str], *, is_local: bool) -> bool:
 
 def may_review(reviewers: Sequence[str], names: Sequence[str], *, is_local: bool) -> bool:
     """Return whether somebody with these names may accept and reject; without ``reviewers`` only the local user may."""
-    if is_whoever_uses_it(reviewers, is_local=is_local):
-        return True
-    return not {name for name in reviewers if name != LOCAL}.isdisjoint(names)
+    return is_listed(reviewers or (LOCAL,), names, is_local=is_local)
 
 
 def is_for_another(contribution: Contribution, settings: Settings, names: Sequence[str], *, is_local: bool) -> bool:

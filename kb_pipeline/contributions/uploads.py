@@ -13,7 +13,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from kb_pipeline.contributions.base import Contribution, ContributionQueue, Upload, UploadCheck, new_id
+from kb_pipeline.contributions.base import Contribution, ContributionQueue, Upload, UploadCheck, is_listed, new_id
 from kb_pipeline.contributions.gap import find_gap
 from kb_pipeline.contributions.placing import everything_is_seen
 from kb_pipeline.contributions.proposing import LONGEST_DESCRIPTION, ProposalPreview
@@ -46,7 +46,6 @@ from kb_pipeline.store.layout import Layout
 
 EVERYBODY = "everybody"
 """The name, among those who may upload, of all who may use the service."""
-LOCAL = "local"
 LONGEST_PREVIEW = 100_000
 """Characters of the converted text that a reviewer reads."""
 MOST_PENDING = 20
@@ -70,9 +69,7 @@ class NewFile:
 
 def may_upload(uploaders: Sequence[str], names: Sequence[str], *, is_local: bool) -> bool:
     """Return whether somebody with these names may hand in files; without ``uploaders`` nobody may."""
-    if EVERYBODY in uploaders or (is_local and LOCAL in uploaders):
-        return True
-    return not {name for name in uploaders if name != LOCAL}.isdisjoint(names)
+    return EVERYBODY in uploaders or is_listed(uploaders, names, is_local=is_local)
 
 
 def taken() -> tuple[str, ...]:
