@@ -22,9 +22,13 @@ MODEL_FILE = "main_content.npz"
 
 _DRESSED = etree.XPath(
     "boolean(//meta[starts-with(@property, 'og:') or starts-with(@name, 'og:') or starts-with(@name, 'twitter:')"
-    " or starts-with(@property, 'twitter:')] | //script[contains(@type, 'ld+json')] | //link[@rel='canonical'])"
+    " or starts-with(@property, 'twitter:')] | //script[contains(@type, 'ld+json')])"
 )
-"""Pages of the web are dressed for social networks and search engines: 19 of 20 in WCXB; of manuals, few."""
+"""Pages of the web are dressed for social networks and search engines: 9 of 10 in WCXB; of manuals, few.
+
+A canonical link is no such sign: many manuals have one (Node's), and would lose notes. Without it WCXB's test split is
+.006 lower.
+"""
 _TOOLS = names(
     "docbook dita sphinx docutils mkdocs docusaurus doxygen asciidoctor asciidoc antora publican javadoc rustdoc "
     "mdbook bookdown gitbook hugo vitepress vuepress mediawiki dokuwiki confluence jekyll"

@@ -68,8 +68,9 @@ def test_a_page_of_a_documentation_tool_is_not_judged(generator: str) -> None:
     assert "Ten ways to save money" in markdown(page)
 
 
-def test_a_page_that_is_not_dressed_for_the_web_is_not_judged() -> None:
-    assert "Ten ways to save money" in markdown(site(STORY, ""))
+@pytest.mark.parametrize("head", ["", '<link rel="canonical" href="https://nodejs.org/api/fs.html">'])
+def test_a_page_that_is_not_dressed_for_the_web_is_not_judged(head: str) -> None:
+    assert "Ten ways to save money" in markdown(site(STORY, head))
 
 
 def test_a_page_that_is_nearly_all_main_content_loses_nothing() -> None:
