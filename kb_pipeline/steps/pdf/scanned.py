@@ -25,6 +25,11 @@ _LEAST_LETTERS = 0.45
 _JUDGED_FROM = 40
 """Characters of a page from which on its text is judged."""
 _UNREADABLE = re.compile(r"[\x00-\x08\x0e-\x1f\x7f-\x9f\ufffd\ue000-\uf8ff\U000f0000-\U0010ffff]")
+_CONTROLS = re.compile(r"[\x01\x03-\x08\x0e-\x1f]")  # \x02 is PDFium's hyphen
+_MOST_CONTROLS, _LEAST_VARIOUS = 0.01, 7
+"""Share of control characters among those of a page, and how many different ones: where codes of a font are told
+instead of its letters (often moved by 29, so that most look like other letters), digits and stops become these. On
+3,206 pages of 983 files, all 19 with so many had such a font; fonts of formulas tell up to five different ones."""
 _FILLERS = re.compile(r"[\s._\-=|*+~#\u2022\u2013\u2014/\\<>(){}\[\],;:'\"$%&0-9]+")
 _LEAST_SCORE = 0.5
 """OCR's confidence below which a line is a picture's texture."""
@@ -98,6 +103,9 @@ def is_garbled(text: str) -> bool:
     if len(text) < _JUDGED_FROM:
         return bool(text.strip()) and len(_UNREADABLE.findall(text)) > 0.5 * len(text)
     if len(_UNREADABLE.findall(text)) > _MOST_UNREADABLE * len(text):
+        return True
+    controls = _CONTROLS.findall(text)
+    if len(controls) >= _MOST_CONTROLS * len(text) and len(set(controls)) >= _LEAST_VARIOUS:
         return True
     rest = _FILLERS.sub("", text)
     if len(rest) <= 0.5 * len(text):

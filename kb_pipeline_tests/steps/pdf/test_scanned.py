@@ -95,6 +95,13 @@ def test_a_blank_page_does_not() -> None:
         ("\ue001\ue013\ue044\ue001\ue013\ue044 \ue001\ue013\ue044" * 5, True),
         ("\x01\x02\x03\x04\x05\x06\x07" * 10, True),
         ("\ufffd\ufffd\ufffd", True),
+        (
+            "".join(
+                chr(ord(sign) - 29) if sign > "!" else sign for sign in "Mise à jour 2004. Version 1.35, page 267."
+            ),
+            True,
+        ),
+        (f"{PROSE} (\x11 + \x12) / \x13 = \x14", False),  # signs of a font for formulas
     ],
 )
 def test_text_whose_font_does_not_tell_its_letters_is_garbled(text: str, garbled: bool) -> None:
