@@ -19,7 +19,7 @@ from kb_pipeline.steps.chunk.plain import CountTokens, context_line, image_paths
 from kb_pipeline.steps.chunk.sections import Key, Section, group_sections, split_sections
 from kb_pipeline.steps.pages import article_pages
 
-CHUNKER_VERSION = "3"
+CHUNKER_VERSION = "4"
 """Part of the fingerprint of everything made from chunks. Increase it if the same article would be cut differently."""
 
 _SEEN = {
@@ -68,7 +68,7 @@ def chunk_article(
     def limit(section: Section) -> int:
         return room(section.key)
 
-    sections = split_sections(parse_blocks(paged.text), deferring)
+    sections = list(split_sections(parse_blocks(paged.text), deferring))
     chunks: list[Chunk] = []
     pages = _Pages(paged.breaks)
     for group in group_sections(sections, count_tokens, limit, min_tokens):

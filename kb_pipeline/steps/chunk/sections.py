@@ -5,7 +5,7 @@ the topmost counts as H1 and skipped levels are closed up. Not here: sizes in to
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from kb_pipeline.steps.chunk.blocks import MarkdownBlock
@@ -100,21 +100,23 @@ class Group:
 
 
 def group_sections(
-    sections: Iterable[Section], count: CountTokens, limit: Callable[[Section], int], min_tokens: int
+    sections: Sequence[Section], count: CountTokens, limit: Callable[[Section], int], min_tokens: int
 ) -> list[Group]:
     """Merge each section of fewer than ``min_tokens`` into the group before it.
 
     That group must be of its parent or a sibling, and stay within ``limit`` tokens; both or neither are deferred. A
-    heading without text is no chunk of its own: it joins the chunk of the first section below it.
+    heading without text is no chunk of its own: it joins the chunk of the first section below it, if there is one.
     """
     groups: list[Group] = []
-    for section in sections:
+    for section, following in zip(sections, (*sections[1:], None), strict=False):
+        begins_next = section.is_bare and following is not None and following.is_below(section)
         group = Group(section, count(plain_text(section.text)))
         last = groups.pop() if groups else None
         if last is None:
             groups.append(group)
         elif (
             group.tokens < min_tokens
+            and not begins_next
             and section.follows_within_parent(last.section)
             and section.deferred == last.section.deferred
             and last.tokens + group.tokens <= limit(last.section)

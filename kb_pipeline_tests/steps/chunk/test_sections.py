@@ -87,6 +87,14 @@ class TestSmallSections:
         chunks = chunk("# A\n\n" + "a " * 18 + "\n\n## B\n\nb", title="A", max_tokens=20, min_tokens=9)
         assert [c.heading_path for c in chunks] == [("A",), ("A", "B")]
 
+    def test_a_heading_that_opens_the_next_section_does_not_end_the_one_before(self) -> None:
+        before, after = chunk("# A\n\n" + "a " * 9 + "\n\n# B\n\n## C\n\n" + "c " * 9, min_tokens=5)
+        assert "B" not in before.content
+        assert after.content.startswith("# B\n\n## C")
+
+    def test_a_last_heading_without_text_joins_the_section_before_it(self) -> None:
+        assert paths("# A\n\n" + "a " * 9 + "\n\n# B\n", min_tokens=5) == [("A",)]
+
     def test_a_heading_without_text_opens_the_first_section_below_it(self) -> None:
         (only,) = chunk("# A\n\n## B\n\n" + "b " * 9, min_tokens=5)
         assert only.heading_path == ("A", "B")
