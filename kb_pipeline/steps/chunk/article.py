@@ -19,7 +19,7 @@ from kb_pipeline.steps.chunk.plain import CountTokens, context_line, image_paths
 from kb_pipeline.steps.chunk.sections import Key, Section, group_sections, split_sections
 from kb_pipeline.steps.pages import article_pages
 
-CHUNKER_VERSION = "4"
+CHUNKER_VERSION = "3"
 """Part of the fingerprint of everything made from chunks. Increase it if the same article would be cut differently."""
 
 _SEEN = {
