@@ -61,12 +61,14 @@ class Fetched:
 
     ``parts`` are the other things of the source that it was made of (its pictures), with their versions, and those that
     it misses, as :data:`NOT_THERE`. ``link`` is where the original is, if only the item itself says so.
+    ``folder`` holds files that were fetched only to be copied: it is removed then.
     """
 
     main: str
     files: Mapping[str, bytes | Path]
     parts: Mapping[str, str] = field(default_factory=dict)
     link: str = ""
+    folder: Path | None = None
 
 
 @dataclass(frozen=True)

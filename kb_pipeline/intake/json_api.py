@@ -4,12 +4,13 @@ Credentials go to the declared host only, and files are fetched from no host tha
 """
 
 from collections.abc import Iterator, Mapping
-from typing import Any
+from pathlib import Path
+from typing import Any, BinaryIO, ClassVar
 from urllib.parse import parse_qs, urljoin, urlsplit
 
 import httpx
 
-from kb_pipeline.errors import IntakeError
+from kb_pipeline.errors import IntakeError, StorageError
 from kb_pipeline.intake.service import DeniedError, ServiceClient, json_of
 from kb_pipeline.secrets import credentials_in
 
@@ -37,15 +38,18 @@ class JsonApi(ServiceClient):
     """The API below one address. Several threads may ask.
 
     ``user`` and ``password`` are sent if there is a user. No answer has more than ``largest`` bytes. Files may also be
-    on hosts that end with one of ``file_hosts``.
+    on hosts that are, or end with, one of ``file_hosts``.
     """
+
+    credentials: ClassVar[str] = "KB_INTAKE_PASSWORDS must hold a token that is valid"
+    """What to do if the service does not let in who asks."""
 
     def __init__(
         self, base: str, user: str, password: str, largest: int, attempts: int, file_hosts: tuple[str, ...] = ()
     ) -> None:
         super().__init__(largest, attempts)
         self.base, self._file_hosts = base.rstrip("/"), file_hosts
-        self._auth = httpx.BasicAuth(user, password) if user else None
+        self._auth: httpx.Auth | None = httpx.BasicAuth(user, password) if user else None
 
     def listing(self, path: str, of: str = "results", **parameters: str) -> Iterator[dict[str, Any]]:
         """What an endpoint lists, to its end; only the place to go on from is taken from its answers.
@@ -95,17 +99,28 @@ class JsonApi(ServiceClient):
         """
         return self._send(f"{self.base}{path}", {})
 
-    def _send(self, address: str, parameters: Mapping[str, str]) -> bytes:
+    def file_into(self, path: str, target: Path) -> None:
+        """Write the content of a file to another one, without having all of it in memory.
+
+        Raises:
+            IntakeError, TransientError: as :meth:`file`.
+            StorageError: it cannot be written.
+        """
+        try:
+            with target.open("wb") as into:
+                self._send(f"{self.base}{path}", {}, into)
+        except OSError as exc:
+            raise StorageError(f"cannot write {target}: {exc.strerror}") from exc
+
+    def _send(self, address: str, parameters: Mapping[str, str], into: BinaryIO | None = None) -> bytes:
         own = urlsplit(self.base)
         for _ in range(_MOST_REDIRECTS + 1):
             place, parts = address.partition("?")[0], urlsplit(address)
             auth = self._auth if (parts.scheme, parts.netloc) == (own.scheme, own.netloc) else None
             request = self._client.build_request("GET", address, params=parameters or None)
-            status, headers, body = self._answer(request, auth)
+            status, headers, body = self._answer(request, auth, into)
             if status == 401:
-                raise IntakeError(
-                    f"{place} does not let this user sign in; KB_INTAKE_PASSWORDS must hold a token that is valid"
-                )
+                raise IntakeError(f"{place} does not let this user sign in; {self.credentials}")
             if status in (403, 404, 410):
                 raise DeniedError(f"{place} answered with status {status}")
             if 300 <= status < 400 and headers.get("location"):
@@ -120,6 +135,6 @@ class JsonApi(ServiceClient):
     def _check_host(self, address: str, place: str) -> None:
         own, parts = urlsplit(self.base), urlsplit(address)
         host = parts.hostname or ""
-        is_known = host == own.hostname or any(host.endswith(f".{known}") for known in self._file_hosts)
+        is_known = host == own.hostname or any(f".{host}".endswith(f".{known}") for known in self._file_hosts)
         if not is_known or parts.scheme not in (own.scheme, "https"):
             raise IntakeError(f"{place} leads to the host {host}, from which nothing is taken")

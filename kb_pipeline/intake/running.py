@@ -246,7 +246,14 @@ class _Intake:
         fetched = attempts(self.source.fetch, item, self.state.article_of)
         if isinstance(fetched, LeftOut):
             return _Made(note=fetched.reason)
-        files = _files_of(item, fetched, readers)
+        try:
+            return self._write(row, fetched, readers)
+        finally:
+            if fetched.folder:
+                remove_folder(UPath(fetched.folder))
+
+    def _write(self, row: ListedItem, fetched: Fetched, readers: tuple[str, ...]) -> "_Made":
+        item, files = row.item, _files_of(row.item, fetched, readers)
         was_there = self.folders.is_there(row.article_id)
         is_changed = self.folders.write(row.article_id, item.id, files)
         paths = tuple(self.folders.paths(row.article_id, files))

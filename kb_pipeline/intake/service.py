@@ -1,6 +1,6 @@
 """Asks a service on the internet, politely: it waits when the service says so, and takes only whole answers."""
 
-from typing import Any
+from typing import Any, BinaryIO
 
 import httpx
 
@@ -27,21 +27,29 @@ class ServiceClient:
         self._patiently = after_transient_errors(attempts, _LONGEST_PAUSE)
         self._client = httpx.Client(timeout=_SECONDS, headers={"User-Agent": _USER_AGENT})
 
-    def _answer(self, request: httpx.Request, auth: httpx.BasicAuth | None = None) -> tuple[int, httpx.Headers, bytes]:
+    def _answer(
+        self, request: httpx.Request, auth: httpx.Auth | None = None, into: BinaryIO | None = None
+    ) -> tuple[int, httpx.Headers, bytes]:
         """The status, headers and body of an answer; redirects are not followed.
+
+        A file is written ``into`` another one instead, so that it is not in memory.
 
         Raises:
             IntakeError: it is too large.
             TransientError: the service is busy, or did not answer completely.
         """
-        place, body = place_of(request), bytearray()
+        place, body, size = place_of(request), bytearray(), 0
         try:
             response = self._client.send(request, auth=auth, stream=True, follow_redirects=False)
             try:
                 for piece in response.iter_bytes():
-                    body += piece
-                    if len(body) > self._largest:
+                    size += len(piece)
+                    if size > self._largest:
                         raise IntakeError(f"{place} has more than {self._largest:,} bytes; raise KB_DOCUMENT_BYTES")
+                    if into and response.status_code == 200:
+                        into.write(piece)
+                    else:
+                        body += piece
             finally:
                 response.close()
         except httpx.HTTPError as exc:
