@@ -146,6 +146,21 @@ def add_zendesk(
     _add(name or name_of_site(url), given, ingest=ingest, as_json=as_json)
 
 
+@add.command("sharepoint")
+def add_sharepoint(
+    url: Annotated[str, typer.Argument(metavar="URL", help="The site: https://example.sharepoint.com/sites/handbook")],
+    library: Annotated[list[str] | None, typer.Option(help="Name of a document library; can be repeated.")] = None,
+    name: Name = "",
+    reader: Readers = None,
+    exclude: Exclude = None,
+    ingest: Ingest = True,
+    as_json: AsJson = False,
+) -> None:
+    """Take in the libraries and pages of a SharePoint site, for those who may read them there, as AZURE_* signs in."""
+    given = {"kind": "sharepoint", "url": url, "libraries": library, "readers": reader, "exclude": exclude}
+    _add(name or name_of_site(url), given, ingest=ingest, as_json=as_json)
+
+
 @add.command("mail")
 def add_mail(
     path: Annotated[Path, typer.Argument(metavar="PATH", help="A folder of .eml, mbox or Maildir, or one mbox.")],

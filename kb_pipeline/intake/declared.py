@@ -40,6 +40,10 @@ KINDS: Mapping[str, tuple[str, str]] = {
         "kb_pipeline.intake.confluence.source:ConfluenceSource",
     ),
     "zendesk": ("kb_pipeline.intake.zendesk:ZendeskOptions", "kb_pipeline.intake.zendesk:ZendeskSource"),
+    "sharepoint": (
+        "kb_pipeline.intake.sharepoint.source:SharePointOptions",
+        "kb_pipeline.intake.sharepoint.source:SharePointSource",
+    ),
     "mediawiki": (
         "kb_pipeline.intake.mediawiki.source:MediaWikiOptions",
         "kb_pipeline.intake.mediawiki.source:MediaWikiSource",

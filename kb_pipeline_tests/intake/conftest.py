@@ -15,8 +15,10 @@ from kb_pipeline.intake.folder import FolderOptions, FolderSource
 from kb_pipeline.intake.git import GitOptions, GitSource
 from kb_pipeline.intake.mail.source import MailFolderSource, MailOptions
 from kb_pipeline.intake.mediawiki.source import MediaWikiOptions, MediaWikiSource
+from kb_pipeline.intake.sharepoint.source import SharePointOptions, SharePointSource
 from kb_pipeline.settings import Settings
 from kb_pipeline_tests.confluence_service import Confluence
+from kb_pipeline_tests.graph_service import SharePoint
 from kb_pipeline_tests.mediawiki import Wiki, installed, make_wiki
 
 PROSE = "Open the valve slowly, and wait until the gauge shows three bars before you go on."
@@ -138,6 +140,24 @@ class ConfluenceTree(FolderTree):
     def source(self, settings: Settings, **options: object) -> IntakeSource:
         given = {"url": self._site.url, **options}
         return ConfluenceSource("manual", ConfluenceOptions.model_validate(given), settings)
+
+
+class SharePointTree(FolderTree):
+    """The same as pages in a library."""
+
+    def __init__(self, site: SharePoint) -> None:
+        self._site = site
+
+    def put(self, name: str, data: str | bytes) -> None:
+        assert isinstance(data, str)
+        self._site.put(name, data.encode())
+
+    def remove(self, name: str) -> None:
+        self._site.remove("docs", f"docs-{name.replace('/', '-')}")
+
+    def source(self, settings: Settings, **options: object) -> IntakeSource:
+        given = {"url": self._site.site, "graph": self._site.url, **options}
+        return SharePointSource("manual", SharePointOptions.model_validate(given), settings)
 
 
 @pytest.fixture(scope="session")

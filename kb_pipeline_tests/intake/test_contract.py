@@ -12,17 +12,20 @@ from kb_pipeline.intake.running import preview, run
 from kb_pipeline.settings import Settings
 from kb_pipeline.store.staging import Staging
 from kb_pipeline_tests.confluence_service import confluence
+from kb_pipeline_tests.graph_service import sharepoint
 from kb_pipeline_tests.intake.conftest import (
     PROSE,
     ConfluenceTree,
     FolderTree,
     GitTree,
     MailFolder,
+    SharePointTree,
     WikiTree,
     ZipTree,
     page,
 )
 from kb_pipeline_tests.intake.website.site import SiteTree
+from kb_pipeline_tests.managed_identity import signed_in
 from kb_pipeline_tests.mediawiki import running_wiki
 
 Tree = FolderTree | SiteTree
@@ -35,6 +38,7 @@ KINDS: Mapping[str, Callable[[Path], Tree]] = {
     params=[
         *KINDS,
         "confluence",
+        "sharepoint",
         pytest.param("mediawiki", marks=pytest.mark.rare("starts a wiki, which apt must have")),
     ]
 )
@@ -46,6 +50,10 @@ def tree(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Tree]:
     if request.param == "confluence":
         with confluence() as site:
             yield filled(ConfluenceTree(site))
+        return
+    if request.param == "sharepoint":
+        with signed_in(request.getfixturevalue("monkeypatch")) as identity, sharepoint(identity) as library:
+            yield filled(SharePointTree(library))
         return
     made = KINDS[request.param](tmp_path)
     yield filled(made)

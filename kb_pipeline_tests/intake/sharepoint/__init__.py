@@ -1,0 +1,1 @@
+"""Tests of :mod:`kb_pipeline.intake.sharepoint`."""
