@@ -18,7 +18,7 @@ from kb_pipeline.cli.publishing import ingest_stale, remove_gone
 from kb_pipeline.errors import IntakeError, KnowledgeBaseError
 from kb_pipeline.intake.base import Options
 from kb_pipeline.intake.declared import add_source, name_of, name_of_site, open_source, read_sources
-from kb_pipeline.intake.running import Taken, forget, preview, run, state_path
+from kb_pipeline.intake.running import Taken, forget, preview, state_path
 from kb_pipeline.intake.state import IntakeState
 from kb_pipeline.settings import Settings, load_settings
 from kb_pipeline.wording import counted
@@ -286,14 +286,10 @@ def _run(
 ) -> NoReturn:
     taken: list[Taken] = []
     failed: dict[str, str] = {}
-    for name, options in sources.items():
+    for name in sources:
         try:
             with err.status(f"taking in {name}") as line:
-
-                def told(count: int, line: Status = line, name: str = name) -> None:
-                    line.update(f"taking in {name}: {count:,} items fetched")
-
-                taken.append(run(open_source(name, options, settings), settings, confirmed=confirmed, progress=told))
+                taken.append(_take_in(settings, name, line, confirmed=confirmed))
         except KnowledgeBaseError as exc:  # the other sources are taken in
             failed[name] = str(exc)
             err.print(f"[red]failed:[/] {escape(name)}: {escape(str(exc))}", soft_wrap=True)
@@ -308,6 +304,33 @@ def _run(
         print_json({"sources": [asdict(each) for each in taken], "failed": failed, "removed": removed,
                     "published": tally.published if tally else 0, "failing": problems})  # fmt: skip
     sys.exit(1 if failed or any(each.needs_attention for each in taken) or (tally and tally.failures) else 0)
+
+
+def _take_in(settings: Settings, name: str, line: Status, *, confirmed: bool) -> Taken:
+    """Take in a source by the job that Dagster has for it, so that its history knows of it."""
+    from kb_pipeline.cli.run_job import run_job
+    from kb_pipeline.defs.intake import WATCHER, job_of, sources_alone
+
+    watcher = _Watcher(name, line)
+    config = {"confirm_mass_removal": confirmed}
+    run = run_job(settings, job_of(name), config, definitions=sources_alone, resources={WATCHER: watcher})
+    if watcher.result is None:
+        raise KnowledgeBaseError(run.error)
+    return watcher.result
+
+
+class _Watcher:
+    """Shows how many items were fetched, and keeps what a run did."""
+
+    def __init__(self, name: str, line: Status) -> None:
+        self.result: Taken | None = None
+        self._name, self._line = name, line
+
+    def fetched(self, number: int) -> None:
+        self._line.update(f"taking in {self._name}: {number:,} items fetched")
+
+    def taken(self, taken: Taken) -> None:
+        self.result = taken
 
 
 def _print(taken: Taken, to: Console = out) -> None:

@@ -5,7 +5,7 @@ This is the only command module that imports Dagster. It does so only when a job
 
 import logging
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -73,10 +73,13 @@ def run_job(
     progress: "Progress | None" = None,
     *,
     scenario: str = "",
+    definitions: "Callable[[], dg.Definitions] | None" = None,
+    resources: Mapping[str, object] | None = None,
 ) -> JobRun:
     """Run a job with the ``config`` of its op, and report each finished article to ``progress``.
 
-    ``scenario``: the partition, of a job that has one for each scenario.
+    ``scenario``: the partition, of a job that has one for each scenario. ``definitions`` are those that have the job,
+    if not the ones of this process; ``resources`` stand for theirs.
 
     Raises:
         StorageError: Dagster's storage cannot be used.
@@ -85,12 +88,12 @@ def run_job(
     with dagster_storage(settings, lists):
         import dagster as dg
 
-        from kb_pipeline import definitions
+        from kb_pipeline.definitions import defs
         from kb_pipeline.defs.materialize import SOURCE_TAG
         from kb_pipeline.defs.network import scenarios
         from kb_pipeline.defs.partitions import add_partitions
 
-        job = definitions.defs().resolve_job_def(name)
+        job = (definitions or defs)().resolve_job_def(name)
         with dg.DagsterInstance.get() as instance:
             _of_our_location(instance, name)
             if scenario:
@@ -104,7 +107,7 @@ def run_job(
                 instance=instance,
                 tags={SOURCE_TAG: "cli"},
                 partition_key=scenario or None,
-                resources={"progress": progress} if progress else {},
+                resources={**({"progress": progress} if progress else {}), **(resources or {})},
                 raise_on_error=False,
             )
             observations = tuple(_observations(instance, result.run_id))

@@ -7,7 +7,7 @@ from kb_pipeline.defs.automation import expected_fresh
 from kb_pipeline.defs.checks import quality_gates
 from kb_pipeline.defs.control_room import REMOVED_ARTICLES, control_room, named
 from kb_pipeline.defs.failures import reported
-from kb_pipeline.defs.intake import intake_of
+from kb_pipeline.defs.intake import WATCHER, NoWatcher, intake_of
 from kb_pipeline.defs.jobs import failed_articles, ingest_articles, refresh_stale_articles, retry_failing_articles
 from kb_pipeline.defs.maintenance import (
     compare_article_versions,
@@ -62,7 +62,11 @@ def definitions_of(kb: KnowledgeBase, schedule: str = "") -> dg.Definitions:
             *(each.with_updated_job(jobs[each.job_name]) for each in article_schedules(settings, namespace, schedule)),
         ],
         sensors=[staging_sensor(settings, [jobs[ingest_articles.name], jobs[remove_articles.name]], kb)],
-        resources={namespace.of("kb"): kb, namespace.of("progress"): NoProgress()},
+        resources={
+            namespace.of("kb"): kb,
+            namespace.of("progress"): NoProgress(),
+            namespace.of(WATCHER): NoWatcher(),
+        },
     )
 
 

@@ -11,6 +11,7 @@ from typing import Any
 import dagster as dg
 
 from kb_pipeline.defs.finish import finish
+from kb_pipeline.defs.intake import taken_in_by
 from kb_pipeline.defs.materialize import Progress, materialize, raise_failures
 from kb_pipeline.defs.namespace import PLAIN, Namespace
 from kb_pipeline.defs.resources import KnowledgeBase
@@ -61,7 +62,7 @@ def _place(folder: str) -> str:
 def _spec(layer: LayerType, settings: Settings, namespace: Namespace) -> dg.AssetSpec:
     return dg.AssetSpec(
         namespace.asset(layer.name),
-        deps=[namespace.asset(upstream) for upstream in layer.upstream],
+        deps=[namespace.asset(each) for each in layer.upstream] or taken_in_by(settings, namespace),
         description=layer.description,
         kinds=kinds_of(settings)[layer.name],
         # another backend or option makes this layer and everything downstream stale

@@ -3,9 +3,11 @@
 import shutil
 from pathlib import Path
 
+import dagster as dg
 import pytest
 
 from kb_pipeline.settings import Settings
+from kb_pipeline.store.home import dagster_home
 from kb_pipeline_tests.cli.conftest import Run
 from kb_pipeline_tests.intake.conftest import PROSE, page
 from kb_pipeline_tests.intake.website.site import Site
@@ -39,6 +41,23 @@ def test_a_manual_is_answered_from_with_its_picture_after_one_command(run: Run, 
     assert "https://docs.example.org/valve.html" in str(shown)
     assert "gauge.png" in str(shown)
     assert run("intake", "status", "--json").json[0]["articles"] == 2
+
+
+def test_what_is_taken_in_and_what_fails_is_in_the_history(
+    run: Run, manual: Path, settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run("intake", "add", "folder", str(manual), "--no-ingest")
+    shutil.rmtree(manual)
+    assert run("intake", "run", "--no-ingest").code == 1
+    monkeypatch.setenv("DAGSTER_HOME", str(dagster_home(settings)))
+    with dg.DagsterInstance.get() as instance:
+        assert [(each.job_name, each.status.value) for each in instance.get_runs()] == [
+            ("take_in_manual", "FAILURE"), ("take_in_manual", "SUCCESS"),
+        ]  # fmt: skip
+        made = instance.get_latest_materialization_event(dg.AssetKey("intake_manual"))
+        assert made
+        assert made.asset_materialization
+        assert made.asset_materialization.metadata["new"].value == 2
 
 
 def test_a_website_is_answered_from_with_its_picture_after_one_command(run: Run, manual: Path) -> None:

@@ -4,11 +4,14 @@ from pathlib import Path
 
 import dagster as dg
 import pytest
+from dagster._core.definitions.data_version import CachingStaleStatusResolver, StaleStatus
+from dagster._core.loader import LoadingContextForTest
 
 from kb_pipeline.defs.articles import definitions_of
-from kb_pipeline.defs.intake import intake_of
+from kb_pipeline.defs.intake import intake_of, sources_alone
 from kb_pipeline.defs.resources import KnowledgeBase
 from kb_pipeline.errors import IntakeError
+from kb_pipeline.flow.layers import LAYER_NAMES
 from kb_pipeline.settings import load_settings
 from kb_pipeline_tests.intake.conftest import page
 
@@ -26,7 +29,7 @@ def manual(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def taken_in() -> tuple[dict[str, object], dict[str, bool]]:
     """What the run of the only asset leaves: its metadata, and whether each check passed."""
-    result = dg.materialize(intake_of(load_settings()).assets, resources={"kb": KnowledgeBase()})
+    result = sources_alone().resolve_job_def("take_in_the_manual").execute_in_process()
     (made,) = result.get_asset_materialization_events()
     metadata: dict[str, object] = {name: value.value for name, value in made.materialization.metadata.items()}
     return metadata, {each.check_name: each.passed for each in result.get_asset_check_evaluations()}
@@ -55,6 +58,37 @@ def test_each_source_has_a_job_and_a_schedule_and_is_described(manual: Path) -> 
         "intake", "The articles of the source the-manual in the staging folder, as they are in the source.",
         ["team:knowledge-base"], {"file"},
     )  # fmt: skip
+
+
+def test_the_graph_leads_from_each_source_to_the_layers(manual: Path) -> None:
+    graph = definitions_of(KnowledgeBase()).resolve_asset_graph()
+    assert graph.get(dg.AssetKey("staged_article")).parent_keys == {dg.AssetKey("taken_in_articles")}
+    assert graph.get(dg.AssetKey("taken_in_articles")).parent_keys == {dg.AssetKey("intake_the_manual")}
+
+
+@pytest.mark.slow("runs of Dagster")
+def test_no_article_is_stale_because_a_source_was_added_or_taken_in(
+    manual: Path, tmp_path: Path, instance: dg.DagsterInstance
+) -> None:
+    def now() -> dg.Definitions:
+        return definitions_of(KnowledgeBase())
+
+    def stale() -> set[str]:
+        graph = now().get_repository_def().asset_graph
+        resolver = CachingStaleStatusResolver(instance, graph, LoadingContextForTest(instance))
+        return {name for name in LAYER_NAMES for each in instance.get_dynamic_partitions("articles")
+                if resolver.get_status(dg.AssetKey(name), each) != StaleStatus.FRESH}  # fmt: skip
+
+    declared = (tmp_path / "intake.yaml").read_text()
+    (tmp_path / "intake.yaml").unlink()
+    (tmp_path / "staging" / "own").mkdir(parents=True)
+    (tmp_path / "staging" / "own" / "index.html").write_text(page())
+    assert now().resolve_job_def("ingest_articles").execute_in_process(instance=instance).success
+    (tmp_path / "intake.yaml").write_text(declared)
+    assert stale() == set()
+    for _ in range(2):
+        assert now().resolve_job_def("take_in_the_manual").execute_in_process(instance=instance).success
+        assert stale() == set()
 
 
 def test_a_schedule_that_is_none_is_told(manual: Path, tmp_path: Path) -> None:
