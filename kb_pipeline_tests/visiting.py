@@ -59,7 +59,7 @@ def ask(page: Page) -> None:
     page.get_by_role("textbox", name="Ask a question").fill(QUESTION)
     page.keyboard.press("Enter")
     expect(page.locator(".kb-answer").first).to_contain_text("webhook")
-    for name in ("Knowledge base", "Quality", "Gaps"):
+    for name in ("Knowledge base", "Quality", "For authors"):
         page.get_by_role("link", name=name).last.click()
         expect(page.get_by_role("heading").first).to_be_visible()
 

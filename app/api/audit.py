@@ -67,7 +67,14 @@ NOT_RECORDED = frozenset(
         # the service itself
         *("GET /health", "GET /readiness", "GET /v1/readiness", "GET /v1/models", "GET /v1/entities"),
         *("GET /openapi.json", "GET /query/openapi.json", "GET /query/health", "GET /api/agents", "GET /api/scenarios"),
-        *("GET /api/mode", "GET /api/model", "POST /api/model/trial", "GET /api/tools", "GET /api/web/stats"),
+        *(
+            "GET /api/me",
+            "GET /api/mode",
+            "GET /api/model",
+            "POST /api/model/trial",
+            "GET /api/tools",
+            "GET /api/web/stats",
+        ),
         # lists: titles and facts of what the caller may see
         *("GET /api/articles", "GET /api/documents", "GET /api/collections", "GET /api/suggestions"),
         *("GET /api/conversations", "GET /api/contributions", "GET /api/investigations"),

@@ -41,6 +41,7 @@ from app.schema.documents import DocumentDetails, DocumentList, DocumentListPara
 from app.schema.gaps import KnowledgeGapList
 from app.schema.health import Health, WebStatistics
 from app.schema.models import ModelAddress, ModelChoice, ModelInUse, ModelTrial
+from app.schema.permissions import Permissions
 from app.schema.quality import QualityComparison, QualityKind, QualityRunDetails, QualityRuns, UseOfAnswers
 from app.schema.search import SearchResults
 from app.schema.wire import Wire
@@ -258,6 +259,10 @@ class Client(NetworkClient):
     def health(self) -> Health:
         """The state of the service."""
         return self._get(Health, "/health")
+
+    def permissions(self) -> Permissions:
+        """What the person may do beyond asking and reading."""
+        return self._get(Permissions, "/api/me")
 
     def model(self) -> ModelInUse:
         """What words answers, and whether the person may choose another model."""

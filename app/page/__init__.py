@@ -2,6 +2,7 @@
 
     main            the frame of all pages: theme, logo, navigation, sidebar, errors
     chat            one conversation: welcome, questions, answers, feedback
+    audience        for whom a part of the page is: readers, authors, who answers for it, engineers
     asking          what a reader asks: a question and the picture that may come with it
     scope           where the next questions are searched
     source          the panel of the section that a reference opens

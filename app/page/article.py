@@ -1,11 +1,12 @@
-"""The page of one article: its text, its chunks and its provenance; opened from a source, at the cited section."""
+"""The page of one article: its text, at the cited section if a source leads to it; what authors and engineers need."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import streamlit as st
 
 from app.client import ClientError
-from app.page import places, session
+from app.page import audience, places, session
 from app.page.failures import panel
 from app.page.for_authors import warnings_of
 from app.page.gaps import contribution_link
@@ -46,20 +47,33 @@ def show_article(article_id: str) -> None:
         st.html(render("source", macro, article.document_url, f"{verb} {article.filename}"), width="content")
     if is_web(article.source_url):
         st.link_button("Original", article.source_url, icon=":material/open_in_new:")
-    text, chunks, origin, use = st.tabs(
-        ["Article", f"Chunks ({len(article.chunks)})", "Provenance", "For authors"], key="article-tabs"
-    )
+    may = audience.permissions()
+    more = {name: show for name, (whom, show) in _MORE.items() if whom(may)}
+    text, *others = st.tabs(["Article", *more], key="article-tabs") if more else [st.container()]
     with text:
         if (article.first_page, article.last_page) != (1, article.page_count):
             _show_parts(article)
         st.html(article_html(article, _cited(article_id)))
-    with chunks:
-        st.html("".join(map(chunk_html, article.chunks)) or panel("No chunks", "It is not in the index.", kind="note"))
-    with origin:
-        facts = article.converter, article.run_id, article.run_url, None, article.content_hash
-        st.html(render("source", "facts", None, article.published_at, *facts, article.filename))
-    with use:
-        st.html(use_html(article, session.client().article_use(article_id)))
+    for tab, show in zip(others, more.values(), strict=True):
+        with tab:
+            show(article)
+
+
+def _show_use(article: Article) -> None:
+    st.html(use_html(article, session.client().article_use(article.article_id)))
+
+
+def _show_making(article: Article) -> None:
+    facts = article.converter, article.run_id, article.run_url, None, article.content_hash
+    st.html(render("source", "facts", None, article.published_at, *facts, article.filename))
+    st.html("".join(map(chunk_html, article.chunks)) or panel("No chunks", "It is not in the index.", kind="note"))
+
+
+_MORE: dict[str, tuple[audience.Audience, Callable[[Article], None]]] = {
+    "For authors": (audience.authors, _show_use),
+    "For engineers": (audience.engineers, _show_making),
+}
+"""What stands beside the text of an article, and for whom."""
 
 
 def _page() -> int:

@@ -13,11 +13,14 @@ _FRESH = timedelta(seconds=30)
 """Asked once for all reruns of half a minute: a click makes several."""
 
 
+def is_there() -> bool:
+    """Whether the reader may see sections that are left for later."""
+    return _mode(session.asker()).has_backlog
+
+
 def show_switch() -> None:
-    """Show the switch if the reader may see sections that are left for later."""
-    mode = _mode(session.asker())
-    if mode.has_backlog:
-        st.toggle("Include planned work", mode.mode != "poc", key=_SWITCH)
+    """Show the switch."""
+    st.toggle("Include planned work", _mode(session.asker()).mode != "poc", key=_SWITCH)
 
 
 def wanted() -> KnowledgeMode | None:

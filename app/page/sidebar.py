@@ -5,10 +5,11 @@ from itertools import groupby
 import streamlit as st
 
 from app.client import ServiceDownError
-from app.page import backlog, language_model, places, session
+from app.page import audience, backlog, language_model, places, session
 from app.page.labels import age, label
 from app.page.running import runnings
 from app.schema.conversations import ConversationSummary
+from app.schema.permissions import Permissions
 
 _RENAME, _EXPORT, _DELETE = "Rename", "Export", "Delete"
 _ICONS = {
@@ -25,15 +26,15 @@ _PAGE = 30
 _PAGES = "conversation_pages"
 
 
-def show() -> None:
-    """Show the sidebar."""
+def show(may: Permissions) -> None:
+    """Show the sidebar; to those who look after the service or its articles with what changes how answers are made."""
     with st.sidebar:
         if st.button("New conversation", icon=":material/add:", width="stretch", key="new"):
             places.go_to_conversation(None)
         words = str(st.session_state.get(_WORDS) or "").strip()[:200]
         try:
-            backlog.show_switch()
-            language_model.show_button()
+            if audience.authors(may):
+                _show_settings(may)
             summaries, more = _conversations(st.session_state.setdefault(_PAGES, 1), words)
         except ServiceDownError:
             return  # the main part of the page shows this error
@@ -55,6 +56,16 @@ def show() -> None:
         if more and st.button("Show more", type="tertiary", key="more"):
             st.session_state[_PAGES] += 1
             st.rerun()
+
+
+def _show_settings(may: Permissions) -> None:
+    has_backlog, runs_it = backlog.is_there(), audience.engineers(may)
+    if has_backlog or runs_it:
+        with st.popover("Settings", icon=":material/tune:", type="tertiary", key="settings"):
+            if has_backlog:
+                backlog.show_switch()
+            if runs_it:
+                language_model.show_button()
 
 
 def _conversations(pages: int, words: str) -> tuple[list[ConversationSummary], bool]:

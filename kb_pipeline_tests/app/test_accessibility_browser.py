@@ -187,14 +187,19 @@ def test_a_contribution_is_made_and_accepted_with_the_keyboard(reading: Page) ->
 @pytest.mark.rare("axe on a further place")
 def test_the_dialog_of_the_language_model(reading: Page) -> None:
     reading.goto("/")
-    shown, first_field = (
+    settings, shown, first_field = (
+        reading.get_by_role("button", name="Settings"),
         reading.get_by_role("button", name="Language model: none"),
         reading.get_by_label("Where it runs"),
     )
+    settings.click()
+    expect(shown).to_be_visible()
+    assert violations(reading) == []
     shown.click()
     expect(first_field).to_be_visible()
     assert violations(reading) == []
     in_the_dark(reading)
+    settings.click()
     shown.click()
     expect(first_field).to_be_visible()
     assert violations(reading, COLOURS) == []

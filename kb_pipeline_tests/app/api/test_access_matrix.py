@@ -267,6 +267,7 @@ PROBES: dict[str, Probe] = {
     "/api/context": lambda who, state: [
         who.client.get("/api/context", params={"articles": state, "mode": mode}) for mode in ("poc", "all")
     ],
+    "/api/me": lambda who, state: [who.client.get("/api/me")],
     "/api/mode": lambda who, state: [who.client.get("/api/mode")],
     "/api/model": lambda who, state: [who.client.get("/api/model"), who.client.delete("/api/model")],
     "/api/model/trial": lambda who, state: [who.post("/api/model/trial", endpoint="ftp://nowhere")],
@@ -410,7 +411,16 @@ PROBES: dict[str, Probe] = {
 }
 NAME_NO_ARTICLE = {
     *("/health", "/readiness", "/v1/readiness", "/v1/models", "/v1/entities", "/query/openapi.json", "/query/health"),
-    *("/api/mode", "/api/model", "/api/model/trial", "/api/web/stats", "/api/gaps", "/api/tools", "/api/logs"),
+    *(
+        "/api/me",
+        "/api/mode",
+        "/api/model",
+        "/api/model/trial",
+        "/api/web/stats",
+        "/api/gaps",
+        "/api/tools",
+        "/api/logs",
+    ),
     *("/api/documents", "/api/scenarios", "/api/agents", "/api/investigations", "/api/collections"),
     *("/api/suggestions", "/api/conversations"),
     *("/api/quality/runs", "/api/quality/runs/{run_id}", "/api/quality/compare", "/api/quality/use"),
