@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from itertools import pairwise
-from typing import Any, Literal
+from typing import Any
 
 import pandas as pd
 import streamlit as st
@@ -10,7 +10,6 @@ import streamlit as st
 from app.page.labels import moment
 from app.page.quality_scores import group_name, groups_of
 from app.page.templates import render, signed
-from app.page.theme import colours
 from app.schema.quality import QualityMeasure, QualityRun, QualityScore
 from kb_pipeline.wording import counted
 
@@ -23,8 +22,9 @@ _ROOM = 0.12
 _TOP, _HALF = 1.03, 0.5
 """What is above 1 keeps lines off the edge; below a half, ticks stand two tenths apart."""
 _PADDING = {"left": 0, "right": 4, "top": 4, "bottom": 0}
-_INK = {"light": ("#0b6e69", "#b3372f", "#8b9296"), "dark": ("#57b8ae", "#f08a7f", "#76817f")}
-"""The colours of the line, of runs that were not accepted, and of borders between generations."""
+_LINE, _REFUSED, _BORDER = "#2f8f86", "#cf5a50", "#858e90"
+"""The colours of the line, of runs that were not accepted, and of borders between generations: seen on light and dark
+ground alike, because a chart stays as it is when the system turns dark."""
 _DAY, _TIME = "%-d %b", "%H:%M"
 _DAYS = {
     "type": "temporal",
@@ -74,7 +74,7 @@ def show(runs: Sequence[QualityRun], measures: Sequence[QualityMeasure]) -> None
                 if len(history) >= _LEAST:
                     key = f"chart-{measure.kind}-{measure.name}-{group}"
                     with_borders = any(history["border"])
-                    st.vega_lite_chart(history, chart(lowest, colours(), with_borders=with_borders), key=key)
+                    st.vega_lite_chart(history, chart(lowest, with_borders=with_borders), key=key)
     st.html(legend_html(drawn) if drawn else _NO_CHART)
 
 
@@ -149,25 +149,24 @@ def legend_html(histories: Sequence[pd.DataFrame]) -> str:
     return f'<p class="kb-how">{" · ".join(parts)}.</p>'
 
 
-def chart(lowest: float, theme: Literal["light", "dark"], *, with_borders: bool = True) -> dict[str, Any]:
+def chart(lowest: float, *, with_borders: bool = True) -> dict[str, Any]:
     """The Vega-Lite specification of a measure's line and band (https://vega.github.io/vega-lite/docs/).
 
     ``with_borders``: the history has some; without any, Vega would warn that there is nothing to draw.
     """
-    line, refused, border = _INK[theme]
     x, y = {"field": "when", **_DAYS}, _axis(lowest)
     value = {"x": x, "y": {"field": "value", **y}}
     interval_of = {"x": x, "y": {"field": "band", **y}, "y2": {"field": "high"}}
     # calculated, not clipped: Vega-Lite clips at the height without the axis, and the band would cover its labels
     band = {"transform": [{"calculate": f"max(datum.low, {lowest})", "as": "band"}], "encoding": interval_of}
     points = {
-        "fill": {"condition": {"test": "datum.accepted", "value": line}, "value": "transparent"},
-        "stroke": {"condition": {"test": "datum.accepted", "value": line}, "value": refused},
+        "fill": {"condition": {"test": "datum.accepted", "value": _LINE}, "value": "transparent"},
+        "stroke": {"condition": {"test": "datum.accepted", "value": _LINE}, "value": _REFUSED},
         "tooltip": _TOOLTIP,
     }
     borders = {
         "transform": [{"filter": "datum.border != ''"}],
-        "mark": {"type": "rule", "color": border, "strokeDash": [4, 3]},
+        "mark": {"type": "rule", "color": _BORDER, "strokeDash": [4, 3]},
         "encoding": {"x": x, "tooltip": [{"field": "border", "title": "from here on"}]},
     }
     return {
@@ -176,9 +175,9 @@ def chart(lowest: float, theme: Literal["light", "dark"], *, with_borders: bool 
         "config": {"view": {"strokeWidth": 0}},
         "layer": [
             *([borders] if with_borders else []),
-            {"mark": {"type": "area", "color": line, "opacity": 0.16}, **band},
-            {"mark": {"type": "rule", "color": line, "opacity": 0.35}, **band},
-            {"mark": {"type": "line", "color": line, "strokeWidth": 2}, "encoding": value},
+            {"mark": {"type": "area", "color": _LINE, "opacity": 0.16}, **band},
+            {"mark": {"type": "rule", "color": _LINE, "opacity": 0.35}, **band},
+            {"mark": {"type": "line", "color": _LINE, "strokeWidth": 2}, "encoding": value},
             {"mark": {"type": "point", "size": 42, "opacity": 1, "strokeWidth": 1.6}, "encoding": {**value, **points}},
         ],
     }

@@ -67,6 +67,9 @@ class NetworkMap {
     this.near = null
     this.motion = matchMedia('(prefers-reduced-motion: reduce)').matches ? 0 : 400
     this.resized = new ResizeObserver(() => this.resize())
+    this.dark = matchMedia('(prefers-color-scheme: dark)')
+    this.recolour = () => (this.readColours(), this.redraw())
+    this.dark.addEventListener('change', this.recolour)
     this.listen()
   }
 
@@ -588,6 +591,7 @@ class NetworkMap {
 
   end() {
     this.resized.disconnect()
+    this.dark.removeEventListener('change', this.recolour)
     this.graph?._destructor()
   }
 }

@@ -203,20 +203,20 @@ def test_the_history_marks_where_index_or_questions_changed() -> None:
 
 @pytest.mark.parametrize(("lowest", "ticks"), [(0.4, [1.0, 0.8, 0.6, 0.4]), (0.0, [1.0, 0.8, 0.6, 0.4, 0.2, 0.0])])
 def test_a_chart_has_ticks_down_to_where_its_axis_begins(lowest: float, ticks: list[float]) -> None:
-    encoded = chart(lowest, "dark")["layer"][1]["encoding"]["y"]
+    encoded = chart(lowest)["layer"][1]["encoding"]["y"]
     assert encoded["axis"]["values"] == ticks
     assert encoded["scale"]["domain"][0] == lowest
 
 
 def test_a_chart_draws_what_the_history_has() -> None:
     columns = set(history_of([run()], "article@5", "all").columns)
-    named = set(re.findall(r"'field': '(\w+)'", str(chart(0.4, "light"))))
+    named = set(re.findall(r"'field': '(\w+)'", str(chart(0.4))))
     assert named == columns | {"band"}
 
 
 def test_without_borders_nothing_is_drawn_for_them() -> None:
-    assert "border" in str(chart(0.4, "light"))
-    assert "border" not in str(chart(0.4, "light", with_borders=False)["layer"])
+    assert "border" in str(chart(0.4))
+    assert "border" not in str(chart(0.4, with_borders=False)["layer"])
 
 
 def test_the_legend_names_what_is_drawn_only() -> None:
@@ -227,7 +227,7 @@ def test_the_legend_names_what_is_drawn_only() -> None:
 
 
 def test_a_band_ends_where_the_axis_begins() -> None:
-    bands = [layer for layer in chart(0.4, "light")["layer"] if "y2" in layer["encoding"]]
+    bands = [layer for layer in chart(0.4)["layer"] if "y2" in layer["encoding"]]
     assert len(bands) == 2
     for band in bands:
         assert band["encoding"]["y"]["field"] == "band"
