@@ -114,6 +114,22 @@ function leave(event) {
   document.querySelector('.st-key-close-source button')?.click()
 }
 
+const MAY_BE_WIDE = ':is(.kb-answer, .kb-passage) :is(pre, table), .kb-scores, .kb-panel pre'
+
+// What scrolls sideways can be reached with the keyboard; what fits is no stop on the way.
+function letReach() {
+  for (const each of document.querySelectorAll(MAY_BE_WIDE)) {
+    if (each.scrollWidth > each.clientWidth) each.tabIndex = 0
+    else each.removeAttribute('tabindex')
+  }
+}
+
+let asked = 0
+function lookAtWidths() {
+  cancelAnimationFrame(asked)
+  asked = requestAnimationFrame(letReach)
+}
+
 export default function ({ data, parentElement, setTriggerValue }) {
   reveal(data?.reveal, parentElement)
   arrive(data?.at, parentElement)
@@ -134,11 +150,18 @@ export default function ({ data, parentElement, setTriggerValue }) {
   // each is one function, however often it is added
   document.addEventListener('keydown', leave)
   for (const pointing of POINTING) document.addEventListener(pointing, keepWithin)
+  parentElement.shown?.disconnect()
+  parentElement.shown = new MutationObserver(lookAtWidths)
+  parentElement.shown.observe(document.body, { childList: true, subtree: true })
+  window.addEventListener('resize', lookAtWidths)
+  lookAtWidths()
   document.documentElement.dataset.kbBridge = 'listens'
   return () => {
     document.removeEventListener('click', parentElement.clicked)
     document.removeEventListener('keydown', leave)
     for (const pointing of POINTING) document.removeEventListener(pointing, keepWithin)
+    parentElement.shown.disconnect()
+    window.removeEventListener('resize', lookAtWidths)
     delete document.documentElement.dataset.kbBridge
   }
 }

@@ -28,6 +28,8 @@ AXE = Path(__file__).parents[1] / "node/node_modules/axe-core/axe.min.js"
 ALL = ("wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "best-practice")
 COLOURS = ("color-contrast", "link-in-text-block")
 DARK_GROUND = "#14181a"
+WIDE = "turn --by 90 " * 20
+"""Code that is wider than a page."""
 PLACES = {
     "/knowledge-base": "Knowledge base",
     "/knowledge-base?article=layers": "Layers",
@@ -50,7 +52,10 @@ def page(knowledge_base: Settings, tmp_path_factory: pytest.TempPathFactory) -> 
     write_history(own)
     save_gaps(own, GAPS)
     with place.service() as url, place.page(), browsing(place.page_url) as opened:
-        Client(url).contribute(NewContribution(service="layers", description="Turn a layer", content="Press R."))
+        turning = NewContribution(
+            service="layers", description="Turn a layer", content=f"Press R.\n\n```\n{WIDE}\n```\n"
+        )
+        Client(url).contribute(turning)
         opened.set_default_timeout(90_000)
         yield opened
 
@@ -150,6 +155,8 @@ def test_a_contribution_and_its_form(reading: Page) -> None:
     reading.get_by_role("link", name="Turn a layer").click()
     expect(turning).to_be_visible()
     assert violations(reading) == []
+    code = reading.locator(".kb-passage pre")
+    expect(code).to_have_attribute("tabindex", "0")  # the keyboard reaches what has to be scrolled
     in_the_dark(reading)
     expect(turning).to_be_visible()
     assert violations(reading, COLOURS) == []
@@ -215,6 +222,33 @@ def test_on_a_phone(reading: Page) -> None:
     in_the_dark(reading)
     expect(greeting).to_be_visible()
     assert violations(reading, COLOURS) == []
+
+
+@pytest.mark.slow("starts what it looks at, and a browser")
+def test_it_turns_dark_with_the_system_without_being_asked(reading: Page) -> None:
+    reading.goto("/quality")
+    expect(reading.get_by_role("heading", name="Quality")).to_be_visible()
+    reading.emulate_media(color_scheme="dark")
+    for ground in ("document.documentElement", "document.querySelector('.stApp')"):
+        wait_until(reading, f"getComputedStyle({ground}).getPropertyValue('--kb-ground') === '{DARK_GROUND}'")
+    expect(reading.locator(".stApp")).to_have_css("background-color", "rgb(20, 24, 26)")
+    expect(reading.locator(".kb-lead")).to_have_css("color", "rgb(157, 168, 170)")
+
+
+@pytest.mark.slow("starts what it looks at, and a browser")
+def test_at_200_percent_greeting_and_question_are_on_one_screen(reading: Page) -> None:
+    reading.set_viewport_size({"width": 640, "height": 400})
+    reading.goto("/")
+    greeting, question, scope = (
+        reading.get_by_role("heading", name="What would you like to know?"),
+        reading.get_by_role("textbox", name="Ask a question"),
+        reading.get_by_role("combobox", name="Search in"),
+    )
+    for each in (greeting, question, scope, reading.locator(".st-key-suggestions button").last):
+        expect(each).to_be_in_viewport(ratio=1)
+    asked_with = reading.get_by_test_id("stBottomBlockContainer").bounding_box()
+    assert asked_with and asked_with["height"] < 100, "a quarter of what is seen"
+    assert violations(reading) == []
 
 
 @pytest.mark.rare("axe on a further place")
