@@ -17,6 +17,7 @@ from kb_pipeline.asking import AskOptions
 from kb_pipeline.evaluation.gaps import RecordedQuestions
 from kb_pipeline.evaluation.questions import QuestionSet
 from kb_pipeline.evaluation.records import Evaluation
+from kb_pipeline.evaluation.usage import UsageReport
 from kb_pipeline.plugins import find_opener
 from kb_pipeline.settings import Settings
 from kb_pipeline.upkeep.check import Connection
@@ -128,6 +129,14 @@ class Application(ABC):
     @abstractmethod
     def asked(self, since: str) -> RecordedQuestions:
         """What was asked since a time (ISO 8601, UTC) and not answered, and what was cited, without who asked.
+
+        Raises:
+            KnowledgeBaseError: the conversations cannot be read.
+        """
+
+    @abstractmethod
+    def usage(self) -> UsageReport:
+        """Count how the knowledge base was used in the last weeks, without who asked.
 
         Raises:
             KnowledgeBaseError: the conversations cannot be read.

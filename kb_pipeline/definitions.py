@@ -18,6 +18,7 @@ from kb_pipeline.defs.gaps import find_knowledge_gaps, unanswered_questions
 from kb_pipeline.defs.network import NETWORK, scenario_sensor
 from kb_pipeline.defs.resources import KnowledgeBase
 from kb_pipeline.defs.schedules import quality_schedules
+from kb_pipeline.defs.usage import usage
 from kb_pipeline.settings import load_settings
 from kb_pipeline.telemetry.destinations import read_destinations
 
@@ -26,7 +27,7 @@ from kb_pipeline.telemetry.destinations import read_destinations
 @cache  # Dagster calls it more than once while it loads the code location
 def defs() -> dg.Definitions:
     """Everything, for the settings of this process."""
-    assets = [retrieval_quality, answer_quality, unanswered_questions, diagnosis_quality]
+    assets = [retrieval_quality, answer_quality, unanswered_questions, usage, diagnosis_quality]
     reporting = read_destinations().of("logs")
     if reporting:
         assets = [reported(asset) for asset in assets]

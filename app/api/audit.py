@@ -79,6 +79,7 @@ NOT_RECORDED = frozenset(
         *("GET /api/articles", "GET /api/documents", "GET /api/collections", "GET /api/suggestions"),
         *("GET /api/conversations", "GET /api/contributions", "GET /api/investigations"),
         *("GET /api/quality/runs", "GET /api/quality/use"),
+        *("GET /api/usage", "GET /api/usage.csv"),
         # what is the caller's own
         *("DELETE /api/conversations/{conversation_id}", "DELETE /v1/responses/{response_id}"),
         *("POST /api/responses/{response_id}/feedback", "GET /api/responses/{response_id}/picture"),

@@ -30,6 +30,7 @@ from app.api import (
     quality,
     tools,
     uploads,
+    usage,
     web,
 )
 from app.api.audit import AuditTrail, Refusals
@@ -113,6 +114,7 @@ def application(service: AgentService, when_warm: Callable[[], None] = lambda: N
         originals,
         quality,
         gaps,
+        usage,
         contributions,
         uploads,
         tools,

@@ -16,6 +16,7 @@ from kb_pipeline.asking import AskOptions
 from kb_pipeline.evaluation.gaps import RecordedQuestions
 from kb_pipeline.evaluation.questions import QuestionSet
 from kb_pipeline.evaluation.records import Evaluation
+from kb_pipeline.evaluation.usage import UsageReport
 from kb_pipeline.settings import Settings
 from kb_pipeline.upkeep.check import Connection
 
@@ -118,6 +119,17 @@ class AgentApplication(Application):
                 await store.close()
 
         return asyncio.run(read())
+
+    def usage(self) -> UsageReport:
+        from app.conversations.usage import usage_since_weeks
+        from app.library.articles import Articles
+        from kb_pipeline.flow.workspace import open_workspace
+
+        layout = open_workspace(self.knowledge_base).layout
+        prices = self.knowledge_base.prices
+        return self._with_conversations(
+            lambda store: usage_since_weeks(store, Articles(layout).for_its_owner(), prices)
+        )
 
     def count_conversations(self) -> int:
         return self._with_conversations(lambda store: store.count())

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import quote
 
 import httpx
+from pydantic import BaseModel
 
 from app.client.answers import CUT_SHORT, TOO_LONG, ClientError, ServiceDownError, problem_in
 from app.schema.network import (
@@ -29,7 +30,7 @@ from app.schema.network import (
 )
 from app.schema.wire import Wire
 
-_Message = TypeVar("_Message", bound=Wire)
+_Message = TypeVar("_Message", bound=BaseModel)
 _SILENCE = 45.0
 """Longest silence of a stream: the service sends a comment every 15 seconds."""
 

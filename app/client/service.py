@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Self, TypeVar
 from urllib.parse import quote, unquote
 
 import httpx
-from pydantic import ValidationError
+from pydantic import BaseModel, ValidationError
 
 from app.client.answers import (
     NO_IMAGE,
@@ -46,9 +46,10 @@ from app.schema.quality import QualityComparison, QualityKind, QualityRunDetails
 from app.schema.search import SearchResults
 from app.schema.wire import Wire
 from kb_pipeline.asking import NO_OPTIONS, AskOptions
+from kb_pipeline.evaluation.usage import UsageReport
 from kb_pipeline.records import ContributionState, KnowledgeMode, SearchMode
 
-_Message = TypeVar("_Message", bound=Wire)
+_Message = TypeVar("_Message", bound=BaseModel)
 SECONDS = 60.0
 """Seconds of silence: an answer sends something more often, also while a model thinks."""
 _UPLOAD_SECONDS = 300.0
@@ -355,6 +356,10 @@ class Client(NetworkClient):
     def compare_quality(self, before: str, after: str) -> QualityComparison:
         """The questions whose outcome differs between two runs."""
         return self._get(QualityComparison, "/api/quality/compare", before=before, after=after)
+
+    def usage(self) -> UsageReport:
+        """How the knowledge base was used in the last weeks; for reviewers."""
+        return self._get(UsageReport, "/api/usage")
 
     def gaps(self, *, now: bool = False) -> KnowledgeGapList:
         """What was asked and not answered, most asked first: as of last night, or as of now, for reviewers."""

@@ -7,7 +7,7 @@ turns of all users is not for readers, and does not say whose they are.
 import base64
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import AsyncIterator, Collection, Iterable, Sequence
 from contextlib import suppress
 
 from pydantic import ValidationError
@@ -279,6 +279,13 @@ class ConversationStore(ABC):
         """How many sources of answers were opened since a time (ISO 8601, UTC), by anybody; each counts once."""
         return len(latest(await self._since(at, frozenset[Kind]({"opened"}), None)))
 
+    def each_since(self, at: str, kinds: Collection[Kind]) -> AsyncIterator[Sequence[Entry]]:
+        """Yield the entries of these kinds since a time, of all users, some at once and in no order.
+
+        However many there are, they are never all in memory.
+        """
+        return self._each_since(at, kinds)
+
     async def close(self) -> None:  # noqa: B027  (some stores have nothing to close)
         """Close files and connections."""
 
@@ -316,6 +323,10 @@ class ConversationStore(ABC):
     @abstractmethod
     async def _since(self, at: str, kinds: Collection[Kind], user_id: str | None) -> list[Entry]:
         """Return the entries of these kinds since a time, of one user or all, those of a conversation oldest first."""
+
+    @abstractmethod
+    def _each_since(self, at: str, kinds: Collection[Kind]) -> AsyncIterator[Sequence[Entry]]:
+        """Yield the entries of these kinds since a time, of all users, some at once and in no order."""
 
     @abstractmethod
     async def _list(

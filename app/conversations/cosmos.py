@@ -6,7 +6,7 @@ additions are ordered, and none is lost, duplicated, or left over after its conv
 """
 
 import json
-from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
@@ -36,6 +36,8 @@ _TRIES = 60
 _LONGEST_PAUSE = 0.25
 _BATCH = 100
 """What Cosmos DB takes in one transaction."""
+_READ_AT_ONCE = 100
+"""Additions that are read at once: an answer with its passages has some ten thousand characters."""
 _KEYS_AT_ONCE = 50
 """Conditions of one query, far below what a query's text may have."""
 _OVERTAKEN = frozenset({404, 409, 412, 424})
@@ -144,6 +146,16 @@ class CosmosConversations(ConversationStore):
             else:
                 documents = await _query(container, user_id, f"{_SINCE} AND c.userId = @user", values)
         return [entry for document in sorted(documents, key=_place_of) for entry in _entries_of(document)]
+
+    async def _each_since(self, at: str, kinds: Collection[Kind]) -> AsyncIterator[Sequence[Entry]]:
+        parameters: list[dict[str, object]] = [
+            {"name": "@at", "value": at},
+            {"name": "@kinds", "value": list(kinds)},
+        ]
+        with self._account.translated_errors():
+            container = await self._account.container()
+            async for document in container.query_items(_SINCE, parameters=parameters, max_item_count=_READ_AT_ONCE):
+                yield _entries_of(document)
 
     async def _list(
         self, user_id: str, limit: int, after: Position | None, words: Sequence[str]

@@ -25,6 +25,8 @@ NOBODY = " nobody"
 SOMEBODY = " somebody"
 """Has the questions of those who had signed in."""
 
+LOOSE = "loose_"
+"""Begins the ids of their answers."""
 _MOST_WAITING = 100
 """Questions that wait to be kept, a few KB each; more only when the store is stuck."""
 _MOST_A_DAY = 1000
@@ -51,7 +53,9 @@ class LooseQuestions:
     def answered(self, question: str, who: Principal, answer: ChatAnswer) -> None:
         """Keep a question, if it was not answered and its words may be kept."""
         is_unnamed = who.user_id == LOCAL_USER
-        turn = Turn(response_id=f"loose_{uuid4().hex}", asked_at=now(), question=question, answer=_without_text(answer))
+        turn = Turn(
+            response_id=f"{LOOSE}{uuid4().hex}", asked_at=now(), question=question, answer=_without_text(answer)
+        )
         if not (is_unnamed or self._records_content) or not any(unanswered([turn])):
             return
         if len(self._keeping) >= _MOST_WAITING:

@@ -8,11 +8,11 @@ import shutil
 import sqlite3
 import threading
 import time
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Collection, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from app.conversations.base import ConversationStore, has_words
 from app.conversations.entries import Addition, Entry, Kind, Position, StoredEntry
@@ -203,6 +203,10 @@ _SINCE = """
 SELECT kind, key, response_id, body, at FROM entries
 WHERE at >= :at AND kind IN (SELECT value FROM json_each(:kinds)) AND user_id = coalesce(:user, user_id) ORDER BY place
 """
+_EACH_SINCE = """
+SELECT kind, key, response_id, body, at, place FROM entries
+WHERE place > :after AND at >= :at AND kind IN (SELECT value FROM json_each(:kinds)) ORDER BY place LIMIT :most
+"""
 _NEWEST = """
 SELECT id, title, created_at, updated_at, turns FROM conversations
 WHERE user_id = :user {further} ORDER BY updated_at DESC, id DESC LIMIT :limit
@@ -233,6 +237,8 @@ DELETE FROM entries WHERE user_id = :user AND conversation_id = :conversation AN
 
 Result = TypeVar("Result")
 
+_AT_ONCE = 500
+"""Entries that are read at once: an answer with its passages has some ten thousand characters."""
 _THREADS = 4
 """Readers; SQLite has one writer at a time anyway."""
 
@@ -324,6 +330,17 @@ class SQLiteConversations(ConversationStore):
             return [Entry(*row) for row in file.execute(_SINCE, values)]
 
         return await self._do(read, write=False)
+
+    async def _each_since(self, at: str, kinds: Collection[Kind]) -> AsyncIterator[Sequence[Entry]]:
+        values = {"at": at, "kinds": json.dumps(sorted(kinds)), "after": 0, "most": _AT_ONCE}
+
+        def read(file: sqlite3.Connection) -> list[tuple[Any, ...]]:
+            return file.execute(_EACH_SINCE, values).fetchall()
+
+        # one transaction for each part, so that no writer's log grows meanwhile
+        while self._path.exists() and (rows := await self._do(read, write=False)):
+            yield [Entry(*row[:-1]) for row in rows]
+            values["after"] = rows[-1][-1]
 
     async def _list(
         self, user_id: str, limit: int, after: Position | None, words: Sequence[str]

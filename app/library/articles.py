@@ -46,6 +46,8 @@ class ArticleListing:
 
     Sections that are left for later have no part in ``headings``; ``has_backlog`` says whether there are any.
 
+    ``topics`` are those of its author, else those that its words suggest.
+
     ``access`` names users and groups; empty means everybody. It is ``None`` if the article was never published.
     """
 
@@ -53,6 +55,7 @@ class ArticleListing:
     access: tuple[str, ...] | None
     headings: tuple[str, ...] = ()
     has_backlog: bool = False
+    topics: tuple[str, ...] = ()
 
     def is_for(self, who: Principal) -> bool:
         """Whether this person may see it. Only the local user sees articles that were never published."""
@@ -114,6 +117,10 @@ class Articles:
     def all(self, who: Principal) -> list[ArticleListing]:
         """Every article that this person may see."""
         return [listing for listing in self._listings() if listing.is_for(who)]
+
+    def for_its_owner(self) -> list[ArticleListing]:
+        """Every article, whoever may read it: only for who runs the knowledge base, and has its files anyway."""
+        return self._listings()
 
     def hidden_from(self, who: Principal) -> frozenset[str]:
         """Ids of all articles, present or removed, that this person may not see."""
@@ -277,7 +284,8 @@ class Articles:
         )
         now = [chunk for chunk in chunks if not (chunk.deferred or is_deferred(chunk.heading_path, self._deferring))]
         headings = tuple(dict.fromkeys(chunk.section_header for chunk in now if chunk.section_header))
-        return ArticleListing(summary, manifest.access_control_list, headings, len(now) < len(chunks))
+        topics = rows[0].key_topics if rows else manifest.key_topics
+        return ArticleListing(summary, manifest.access_control_list, headings, len(now) < len(chunks), topics)
 
 
 _FACTS = {"filename", "document_type", "department", "author", "upload_date", "page_count"}

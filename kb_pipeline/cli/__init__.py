@@ -34,6 +34,7 @@ from kb_pipeline.cli.search import search
 from kb_pipeline.cli.serve import serve
 from kb_pipeline.cli.show import diff, show, trace, versions
 from kb_pipeline.cli.status import failures, status
+from kb_pipeline.cli.usage import usage
 from kb_pipeline.errors import KnowledgeBaseError
 
 COMMANDS: Mapping[str, Sequence[Callable[..., Any]]] = {
@@ -43,6 +44,7 @@ COMMANDS: Mapping[str, Sequence[Callable[..., Any]]] = {
         documents,
         backlog,
         evaluate,
+        usage,
         failures,
         show,
         trace,

@@ -9,6 +9,7 @@ from kb_pipeline.application import open_application
 from kb_pipeline.defs.control_room import OWNERS
 from kb_pipeline.defs.events import table
 from kb_pipeline.defs.resources import KnowledgeBase, now
+from kb_pipeline.defs.usage import usage
 from kb_pipeline.evaluation.gaps import DAYS, find_gaps, save_gaps
 
 _SHOWN = 100
@@ -51,6 +52,7 @@ def unanswered_questions(kb: KnowledgeBase) -> dg.MaterializeResult[None]:
 
 find_knowledge_gaps = dg.define_asset_job(
     "find_knowledge_gaps",
-    selection=[unanswered_questions],
-    description="Group what readers asked and was not answered. It costs nothing unless a service embeds questions.",
+    selection=[unanswered_questions, usage],
+    description="Group what readers asked and was not answered, and count how the knowledge base is used. "
+    "It costs nothing unless a service embeds questions.",
 )

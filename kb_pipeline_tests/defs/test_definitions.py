@@ -1,6 +1,7 @@
 """What the UI shows before anything ran: everything is named, described, grouped and owned."""
 
 from pathlib import Path
+from typing import Any
 
 import dagster as dg
 import pytest
@@ -12,7 +13,7 @@ from kb_pipeline.settings import Settings
 
 REPOSITORY = defs().get_repository_def()
 CONTROL_ROOM = {"index_state", "failing_articles", "costs", "removed_articles"}
-QUALITY = {"retrieval_quality", "answer_quality", "unanswered_questions"}
+QUALITY = {"retrieval_quality", "answer_quality", "unanswered_questions", "usage"}
 NETWORK = {"scenario_manifest", "network_tables", "telemetry_tables", "network_store", "scenario_articles"}
 NETWORK |= {"diagnosis_quality"}
 GROUPS = {
@@ -43,24 +44,27 @@ def test_every_check_says_what_it_promises() -> None:
     assert all(graph.get_check_spec(key).description for key in graph.asset_check_keys)
 
 
+def fields_of(node: Any) -> dict[str, Any]:
+    """The fields of the config of an op."""
+    return getattr(node.definition.config_field.config_type, "fields", {}) if node.definition.has_config_field else {}
+
+
 @pytest.mark.parametrize("job", JOBS, ids=lambda job: job.name)
 def test_every_job_its_op_and_every_field_of_its_config_is_described(job: dg.JobDefinition) -> None:
     assert job.description
-    (node,) = job.nodes
-    assert node.definition.description
-    fields = getattr(node.definition.config_field.config_type, "fields", {}) if node.definition.has_config_field else {}
-    assert all(field.description for field in fields.values())
+    for node in job.nodes:
+        assert node.definition.description
+        assert all(field.description for field in fields_of(node).values())
 
 
 @pytest.mark.parametrize("job", JOBS, ids=lambda job: job.name)
 def test_the_launchpad_opens_with_all_fields_of_the_config(job: dg.JobDefinition) -> None:
-    (node,) = job.nodes
-    fields = getattr(node.definition.config_field.config_type, "fields", {}) if node.definition.has_config_field else {}
     config = job.run_config or (
         job.partitioned_config and job.partitioned_config.get_run_config_for_partition_key("any")
     )
-    shown = (config or {}).get("ops", {}).get(node.name, {}).get("config", {})
-    assert set(shown) == set(fields)
+    for node in job.nodes:
+        shown = (config or {}).get("ops", {}).get(node.name, {}).get("config", {})
+        assert set(shown) == set(fields_of(node))
 
 
 @pytest.mark.parametrize("job", ["ingest_articles", "retry_failing_articles", "refresh_stale_articles"])

@@ -6,6 +6,7 @@ import dagster as dg
 import pytest
 
 from app.conversations import open_conversations
+from app.conversations.entries import now
 from app.schema.answers import ChatAnswer
 from app.schema.conversations import Turn
 from app.settings import AppSettings
@@ -28,7 +29,7 @@ def refuse(settings: Settings, *questions: str) -> None:
             user = f"user-{number % 2}"
             await conversations.begin_turn(user, f"c{number}", f"r{number}", question)
             answer = ChatAnswer(answer="No.", citations=(), answered_by="extractive", refused=True)
-            turn = Turn(response_id=f"r{number}", asked_at="2026-01-01T00:00:00Z", question=question, answer=answer)
+            turn = Turn(response_id=f"r{number}", asked_at=now(), question=question, answer=answer)
             await conversations.finish_turn(user, f"c{number}", turn)
         await conversations.close()
 
@@ -72,6 +73,18 @@ def test_a_question_is_no_gap_once_an_article_answers_it(
     publish(open_workspace(settings), [build_article(settings, "alarms", LAYER_NAMES, later)], LAYER_NAMES, later)
     assert execute(instance, "find_knowledge_gaps").success
     assert shown(instance, "unanswered_questions")["questions"] == 1
+
+
+@pytest.mark.slow("a run of Dagster")
+def test_usage_is_counted_with_it(instance: dg.DagsterInstance, things_published: None, settings: Settings) -> None:
+    refuse(settings, "Is Zebulon there?", "Where are my invoices?")
+    assert execute(instance, "find_knowledge_gaps").success
+    told = shown(instance, "usage")
+    assert (told["asked"], told["refused"], told["answered"], told["answered_share"]) == (2, 2, 0, 0)
+    assert told["articles"] == told["unused_articles"] > 0
+    assert (told["weeks"][0]["asked"], told["by_day"][0]["refused"]) == (2, 2)
+    assert told["unused"][0]["days"] >= 0
+    assert "Zebulon" not in str(told)
 
 
 def test_without_conversations_there_are_no_gaps(

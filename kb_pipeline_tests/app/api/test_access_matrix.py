@@ -276,6 +276,8 @@ PROBES: dict[str, Probe] = {
         who.client.get("/api/gaps"),
         who.client.get("/api/gaps", params={"now": "true"}),
     ],
+    "/api/usage": lambda who, state: [who.client.get("/api/usage")],
+    "/api/usage.csv": lambda who, state: [who.client.get("/api/usage.csv")],
     "/api/images/{article_id}/{image_path}": lambda who, state: [
         who.client.get(f"/api/images/{state}/images/code.png"),
         who.client.head(f"/api/images/{state}/images/code.png"),
@@ -411,16 +413,8 @@ PROBES: dict[str, Probe] = {
 }
 NAME_NO_ARTICLE = {
     *("/health", "/readiness", "/v1/readiness", "/v1/models", "/v1/entities", "/query/openapi.json", "/query/health"),
-    *(
-        "/api/me",
-        "/api/mode",
-        "/api/model",
-        "/api/model/trial",
-        "/api/web/stats",
-        "/api/gaps",
-        "/api/tools",
-        "/api/logs",
-    ),
+    *("/api/me", "/api/mode", "/api/model", "/api/model/trial", "/api/web/stats", "/api/gaps"),
+    *("/api/usage", "/api/usage.csv", "/api/tools", "/api/logs"),
     *("/api/documents", "/api/scenarios", "/api/agents", "/api/investigations", "/api/collections"),
     *("/api/suggestions", "/api/conversations"),
     *("/api/quality/runs", "/api/quality/runs/{run_id}", "/api/quality/compare", "/api/quality/use"),

@@ -71,6 +71,21 @@ class ConversationsContract:
         assert await store.turns_since("9999") == ()
         assert {turn.question for turn in await store.turns_since(since, "bob")} == {"Also new?"}
 
+    async def test_the_entries_of_all_users_since_a_time_come_some_at_once(self, store: ConversationStore) -> None:
+        assert [each async for each in store.each_since("2000", {"question"})] == []
+        await ask(store, "ann", "c1", "r1", "Old?")
+        since = now()
+        await ask(store, "ann", "c1", "r2", "New?")
+        await ask(store, "bob", "c2", "r3", "Also new?")
+        await store.give_feedback("bob", "c2", "r3", UP)
+        found = [entry async for some in store.each_since(since, {"question", "feedback"}) for entry in some]
+        assert sorted((each.kind, each.response_id) for each in found) == [
+            ("feedback", "r3"),
+            ("question", "r2"),
+            ("question", "r3"),
+        ]
+        assert [each async for each in store.each_since("9999", {"question"})] == []
+
     async def test_a_turn_can_be_kept_with_its_answer_at_once(self, store: ConversationStore) -> None:
         turn = answered("r1", question="Is there an app?")
         await store.keep_turn("ann", "c1", turn)
