@@ -21,6 +21,7 @@ from app.page import (
     places,
     quality,
     sidebar,
+    usage,
 )
 from app.page.places import Place
 from app.page.templates import render
@@ -58,7 +59,12 @@ _AREAS = (
         audience.authors,
         {"gaps": ("Gaps", gaps.show), "contributions": ("Contributions", contributions.show)},
     ),
-    _Area("Quality", ":material/monitoring:", audience.answerable, {"quality": ("Quality", quality.show)}),
+    _Area(
+        "Quality",
+        ":material/monitoring:",
+        audience.answerable,
+        {"quality": ("Quality", quality.show), "usage": ("Usage", usage.show)},
+    ),
 )
 _NETWORK = _Area("Network", ":material/hub:", audience.everybody, {"network": ("Network", network.show)})
 

@@ -28,7 +28,7 @@ SECTION = "section"
 PAGE = "page"
 """The page of the document that is open, by its number in the file."""
 
-Place = Literal["ask", "knowledge-base", "gaps", "contributions", "quality", "network"]
+Place = Literal["ask", "knowledge-base", "gaps", "contributions", "quality", "usage", "network"]
 _PAGES = "pages"
 
 

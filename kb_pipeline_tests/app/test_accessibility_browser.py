@@ -19,6 +19,7 @@ from kb_pipeline_tests.app.collections import add_collections
 from kb_pipeline_tests.app.page.serving import Place
 from kb_pipeline_tests.app.quality_history import write_history
 from kb_pipeline_tests.app.test_gaps_browser import GAPS
+from kb_pipeline_tests.app.usage_history import write_usage
 from kb_pipeline_tests.dagster_ui import browsing, wait_until
 from kb_pipeline_tests.pictures import screenshot
 
@@ -36,6 +37,7 @@ PLACES = {
     "/gaps": "Gaps",
     "/contributions": "Contributions",
     "/quality": "Quality",
+    "/usage": "Usage",
 }
 """Where a heading says that the page is there."""
 
@@ -51,6 +53,7 @@ def page(knowledge_base: Settings, tmp_path_factory: pytest.TempPathFactory) -> 
     add_collections(own)
     write_history(own)
     save_gaps(own, GAPS)
+    write_usage(own)
     with place.service() as url, place.page(), browsing(place.page_url) as opened:
         turning = NewContribution(
             service="layers", description="Turn a layer", content=f"Press R.\n\n```\n{WIDE}\n```\n"
