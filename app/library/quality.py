@@ -40,10 +40,11 @@ _FOUND = {
     "AUC": "for an answerable and an unanswerable question: how often the search is more confident about the "
     "answerable one",
 }
-_MEASURES = (
+MEASURES = (
     *(QualityMeasure(name=name, kind="retrieval", meaning=meaning) for name, meaning in _FOUND.items()),
     *(QualityMeasure(name=name, kind="answers", meaning=meaning) for name, meaning in ANSWER_MEASURES.items()),
 )
+"""All of them, in display order."""
 
 
 class RunNotFoundError(KnowledgeBaseError):
@@ -60,7 +61,7 @@ class Quality:
     def runs(self, who: Principal, kind: QualityKind | None = None) -> QualityRuns:
         """All runs, or those of one kind, oldest first."""
         runs = load_runs(self.settings, kind)
-        return QualityRuns(runs=tuple(_run(run, who) for run in runs), measures=_MEASURES)
+        return QualityRuns(runs=tuple(_run(run, who) for run in runs), measures=MEASURES)
 
     def run(self, run_id: str, who: Principal) -> QualityRunDetails:
         """A run with its questions.

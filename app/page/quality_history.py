@@ -9,6 +9,7 @@ import streamlit as st
 
 from app.page.labels import moment
 from app.page.quality_scores import group_name, groups_of
+from app.page.quality_words import in_words
 from app.page.templates import render, signed
 from app.schema.quality import QualityMeasure, QualityRun, QualityScore
 from kb_pipeline.wording import counted
@@ -92,11 +93,11 @@ def _chosen_group(run: QualityRun) -> str:
 
 
 def card_html(runs: Sequence[QualityRun], measure: QualityMeasure, group: str) -> str:
-    """The name and the newest value of a measure, and the difference from the run before."""
+    """What the newest value of a measure says in words, its name, and the difference from the run before."""
     score = runs[-1].scores[measure.name][group]
     before = next((run for run in reversed(runs[:-1]) if group in run.scores.get(measure.name, {})), None)
     since = _since(before, before.scores[measure.name][group], score) if before else "first run"
-    return render("scores", "card", measure, score, since)
+    return render("scores", "card", measure, in_words(measure, score), score, since)
 
 
 def _since(before: QualityRun, then: QualityScore, now: QualityScore) -> str:

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from app.page.failures import panel
+from app.page.quality_words import title_of
 from app.page.templates import render
 from app.schema.quality import QualityMeasure, QualityRun, UseOfAnswers
 from kb_pipeline.wording import counted
@@ -66,4 +67,4 @@ def scores_html(run: QualityRun, measures: Sequence[QualityMeasure]) -> str:
         scores = [run.scores[measure.name].get(group) for measure in shown]
         questions = next((score.n for score in scores if score), 0)
         rows.append((group_name(group), questions, scores))
-    return render("scores", "table", rows, shown)
+    return render("scores", "table", rows, shown, [title_of(measure) for measure in shown])

@@ -3,6 +3,7 @@
 import re
 import shutil
 from collections.abc import Callable, Iterator
+from html import unescape
 from pathlib import Path
 from typing import Any
 
@@ -10,10 +11,12 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from app.api.server import create_app
+from app.library.quality import MEASURES
 from app.page.labels import moment
 from app.page.quality import change_html, differences_html, question_html
 from app.page.quality_history import card_html, chart, history_of, legend_html
 from app.page.quality_scores import groups_of, newest_html, scores_html
+from app.page.quality_words import in_words
 from app.schema.quality import (
     EvaluatedAnswer,
     EvaluatedQuestion,
@@ -58,6 +61,34 @@ def look(own: Settings, monkeypatch: pytest.MonkeyPatch) -> Iterator[Look]:
     with serving_app(create_app(AppSettings(), own)) as url:
         ask_at(url, monkeypatch)
         yield lambda: AppTest.from_function(script, default_timeout=30).run()
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "n", "words"),
+    [
+        ("article@5", 41 / 42, 42, "Of 42 known questions 41 find their article"),
+        ("article@1", 1, 1200, "Of 1,200 known questions 1,200 find their article first"),
+        ("MRR@10", 0.8, 42, "The right article stands at about place 1.2"),
+        ("MRR@10", 1, 42, "The right article stands at about place 1"),
+        ("MRR@10", 0, 42, "The right article is not among what is found first"),
+        ("AUC", 0.94, 42, "In 94 of 100 pairs the question that has an answer looks more answerable"),
+        ("refused", 0.5, 4, "Of 4 questions that have no answer 2 are refused"),
+        ("citation recall", 0.972, 40, "Of 100 statements 97 have their words in a passage that they refer to"),
+        ("one's own {n}", 0.5, 4, "An article that answers is among the first five"),
+    ],
+)
+def test_a_measure_is_told_in_words_before_its_name(name: str, value: float, n: int, words: str) -> None:
+    measure = MEASURE.model_copy(update={"name": name})
+    score = QualityScore(value=value, low=value, high=value, n=n)
+    assert in_words(measure, score) == words
+    shown = unescape(card_html([run(scores={name: {"all": score.model_dump()}})], measure, "all"))
+    assert shown.index(words) < shown.index(f"<code>{name}</code>")
+
+
+def test_every_measure_has_a_sentence() -> None:
+    for measure in MEASURES:
+        said = in_words(measure, QualityScore(value=0.5, low=0.4, high=0.6, n=10))
+        assert said.casefold() != measure.meaning.casefold() and "{" not in said
 
 
 def test_the_page_says_how_to_begin_and_then_leads_from_scores_to_questions(look: Look, own: Settings) -> None:
