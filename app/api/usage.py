@@ -8,8 +8,8 @@ from app.api.contributions import Calling
 from app.api.gate import TheService
 from app.contributing.contributing import Caller, NotAReviewerError
 from app.conversations.usage import usage_since_weeks
+from app.schema.usage import UsageReport
 from app.service import AgentService
-from kb_pipeline.evaluation.usage import UsageReport
 
 router = APIRouter(prefix="/api", tags=["quality"])
 

@@ -44,9 +44,9 @@ from app.schema.models import ModelAddress, ModelChoice, ModelInUse, ModelTrial
 from app.schema.permissions import Permissions
 from app.schema.quality import QualityComparison, QualityKind, QualityRunDetails, QualityRuns, UseOfAnswers
 from app.schema.search import SearchResults
+from app.schema.usage import UsageReport
 from app.schema.wire import Wire
 from kb_pipeline.asking import NO_OPTIONS, AskOptions
-from kb_pipeline.evaluation.usage import UsageReport
 from kb_pipeline.records import ContributionState, KnowledgeMode, SearchMode
 
 _Message = TypeVar("_Message", bound=BaseModel)

@@ -14,7 +14,7 @@ from app.page import places, session
 from app.page.failures import panel, sentence
 from app.page.templates import render
 from app.page.theme import colours
-from kb_pipeline.evaluation.usage import WEEKS, UsageOfTime, UsageReport
+from app.schema.usage import WEEKS, UsageOfTime, UsageReport
 from kb_pipeline.wording import counted
 
 _FATES = {
