@@ -35,6 +35,7 @@ RECORDED: Mapping[str, Action] = {
     "GET /api/conversations/{conversation_id}": "open",
     "GET /api/conversations/{conversation_id}/markdown": "open",
     "GET /api/responses/{response_id}/answer": "open",
+    "GET /api/shares/{share_id}": "open",
     "GET /v1/responses/{response_id}": "open",
     "GET /v1/responses/{response_id}/input_items": "open",  # with the answers before
     "PATCH /api/conversations/{conversation_id}": "open",  # it sends the whole conversation
@@ -54,6 +55,8 @@ RECORDED: Mapping[str, Action] = {
     "POST /api/uploads": "propose",
     "POST /api/contributions/{contribution_id}/accept": "accept",
     "POST /api/contributions/{contribution_id}/reject": "reject",
+    "POST /api/conversations/{conversation_id}/shares/{response_id}": "share",
+    "DELETE /api/conversations/{conversation_id}/shares/{response_id}": "share",
     "PUT /api/model": "model",
     "DELETE /api/model": "model",
 }
@@ -195,6 +198,8 @@ def _compiled(route: str) -> tuple[str, str, Pattern[str]]:
 
 def _noted(action: Action, named: dict[str, Any]) -> Noted:
     article_id = named.pop("article_id", None)
+    if "share_id" in named:  # whoever knows it can open the link
+        named["share_id"] = "a shared answer"
     articles = {article_id: None} if article_id else {}
     return Noted(action, asking.get().user_id, articles=articles, about=" ".join(named.values()))
 

@@ -38,7 +38,7 @@ _NO_CITATIONS = (
 class AgentClient(Client):
     """A client of one reader. Threads can share it."""
 
-    keeps_ratings = False
+    keeps_answers = False
 
     def __init__(
         self,

@@ -36,7 +36,15 @@ from app.schema.contributions import (
     NewUpload,
     Rejection,
 )
-from app.schema.conversations import Conversation, ConversationList, Feedback, NewTitle, OpenedSource
+from app.schema.conversations import (
+    Conversation,
+    ConversationList,
+    Feedback,
+    NewTitle,
+    OpenedSource,
+    Share,
+    SharedAnswer,
+)
 from app.schema.documents import DocumentDetails, DocumentList, DocumentListParameters
 from app.schema.gaps import KnowledgeGapList
 from app.schema.health import Health, WebStatistics
@@ -70,8 +78,8 @@ class ServedBytes:
 class Client(NetworkClient):
     """A client of one service for one person. Threads can share it."""
 
-    keeps_ratings: ClassVar[bool] = True
-    """Whether an answer can be rated."""
+    keeps_answers: ClassVar[bool] = True
+    """Whether the service keeps the answers, so that they can be rated and shared."""
 
     def __init__(
         self,
@@ -175,6 +183,18 @@ class Client(NetworkClient):
     def delete(self, conversation_id: str) -> None:
         """Delete a conversation."""
         self._request("DELETE", _conversation(conversation_id))
+
+    def share(self, conversation_id: str, response_id: str) -> Share:
+        """Make a link by which others may read an answer."""
+        return _read(Share, self._request("POST", _shares(conversation_id, response_id)))
+
+    def take_back(self, conversation_id: str, response_id: str) -> None:
+        """Take back the link of an answer."""
+        self._request("DELETE", _shares(conversation_id, response_id))
+
+    def shared(self, share_id: str) -> SharedAnswer:
+        """The answer that a link leads to, as far as the person may read it."""
+        return self._get(SharedAnswer, f"/api/shares/{quote(share_id, safe='')}")
 
     # --- the knowledge base ----------------------------------------------------------------------
 
@@ -398,6 +418,10 @@ class Client(NetworkClient):
         if reply.status_code not in accepted:
             raise ClientError(problem_in(_json(reply)), reply.status_code)
         return reply
+
+
+def _shares(conversation_id: str, response_id: str) -> str:
+    return f"{_conversation(conversation_id)}/shares/{quote(response_id, safe='')}"
 
 
 def _conversation(conversation_id: str) -> str:

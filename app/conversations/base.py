@@ -6,6 +6,7 @@ turns of all users is not for readers, and does not say whose they are.
 
 import base64
 import re
+import secrets
 from abc import ABC, abstractmethod
 from collections.abc import AsyncIterator, Collection, Iterable, Sequence
 from contextlib import suppress
@@ -33,9 +34,23 @@ from app.conversations.entries import (
 )
 from app.errors import AnswerError
 from app.schema.asking import AskedPicture
-from app.schema.conversations import UNANSWERED, Conversation, ConversationList, ConversationSummary, Feedback, Turn
+from app.schema.conversations import (
+    UNANSWERED,
+    Conversation,
+    ConversationList,
+    ConversationSummary,
+    Feedback,
+    Share,
+    Turn,
+)
 
 TURN_KINDS: frozenset[Kind] = frozenset({"question", "answer", "feedback"})
+_OWN_KINDS: frozenset[Kind] = TURN_KINDS | {"share"}
+"""What makes up the turns of a conversation for whoever it belongs to: links are nobody else's to know."""
+_SHARED_KINDS: frozenset[Kind] = frozenset({"question", "answer"})
+"""What makes them up for whoever opens a link: what its asker thinks of an answer is nobody else's to know either."""
+_SECRET_BYTES = 24
+"""192 bits: nobody guesses the link of an answer."""
 
 
 def turns_of(entries: Iterable[Entry]) -> tuple[Turn, ...]:
@@ -46,13 +61,19 @@ def turns_of(entries: Iterable[Entry]) -> tuple[Turn, ...]:
             by_response.setdefault(item.response_id, {})[item.kind] = item
     turns: list[Turn] = []
     for parts in by_response.values():
-        answer, feedback = parts.get("answer"), parts.get("feedback")
+        answer, feedback, share = parts.get("answer"), parts.get("feedback"), parts.get("share")
         values = answer.value if answer else {**parts["question"].value, "problem": UNANSWERED}
         try:
-            turns.append(Turn.model_validate({**values, "feedback": feedback.value if feedback else None}))
+            added = {"feedback": feedback.value if feedback else None, "share": _link_of(share)}
+            turns.append(Turn.model_validate({**values, **added}))
         except ValidationError as exc:
             raise damaged_entry(parts["question"].response_id) from exc
     return tuple(turns)
+
+
+def _link_of(share: Entry | None) -> str | None:
+    """The id of the link that this entry makes; ``None`` if there is none, or it takes it back."""
+    return share.key if share and not share.value["is_taken_back"] else None
 
 
 def has_words(text: str, words: Iterable[str]) -> bool:
@@ -76,6 +97,13 @@ class UnknownConversationError(AnswerError):
 
     status = 404
     code = "unknown_conversation"
+
+
+class UnknownShareError(AnswerError):
+    """No answer is shared by this link."""
+
+    status = 404
+    code = "unknown_share"
 
 
 class InvalidRequestError(AnswerError):
@@ -110,7 +138,7 @@ class ConversationStore(ABC):
             question=whole_text(question),
             picture=asked_picture(picture),
         )
-        question_entry = entry("question", response_id, turn.model_dump(mode="json", exclude={"stale"}))
+        question_entry = entry("question", response_id, turn.model_dump(mode="json", exclude={"stale", "share"}))
         step_entry = entry("step", response_id, ResponseLink(previous_response_id).to_json())
         await self.append(user_id, conversation_id, [question_entry, step_entry], title=title_of(turn.question))
         if picture:  # apart from the rest, because it is large
@@ -120,7 +148,7 @@ class ConversationStore(ABC):
 
     async def finish_turn(self, user_id: str, conversation_id: str, turn: Turn) -> bool:
         """Keep the result of a question. Returns ``False`` if the conversation was deleted meanwhile."""
-        answer = entry("answer", turn.response_id, turn.model_dump(mode="json", exclude={"feedback", "stale"}))
+        answer = entry("answer", turn.response_id, turn.model_dump(mode="json", exclude={"feedback", "stale", "share"}))
         try:
             await self.append(user_id, conversation_id, [answer, entry("ended", turn.response_id, {})])
         except UnknownConversationError:
@@ -129,7 +157,7 @@ class ConversationStore(ABC):
 
     async def keep_turn(self, user_id: str, conversation_id: str, turn: Turn) -> None:
         """Keep a turn with its result at once. The first one creates the conversation and its title."""
-        value = turn.model_dump(mode="json", exclude={"feedback", "stale"})
+        value = turn.model_dump(mode="json", exclude={"feedback", "stale", "share"})
         kept = [entry(kind, turn.response_id, value) for kind in ("question", "answer")]
         await self.append(user_id, conversation_id, kept, title=title_of(turn.question))
 
@@ -153,6 +181,61 @@ class ConversationStore(ABC):
         if await self.conversation_of(user_id, response_id) != conversation_id:
             raise UnknownConversationError(f"there is no answer {response_id} in this conversation")
         await self.append(user_id, conversation_id, [entry("opened", response_id, {}, key=f"{response_id}.{number}")])
+
+    # --- links to answers ------------------------------------------------------------------------
+
+    async def share(self, user_id: str, conversation_id: str, response_id: str) -> Share:
+        """Let others read an answer by a link, which stays the same however often it is asked for.
+
+        Raises:
+            UnknownConversationError: this user has no such answer there.
+        """
+        turn = await self._answered(user_id, conversation_id, response_id)
+        if turn.share:
+            return Share(id=turn.share, response_id=response_id)
+        new = entry("share", response_id, {"is_taken_back": False}, key=f"share_{secrets.token_urlsafe(_SECRET_BYTES)}")
+        await self.append(user_id, conversation_id, [new])
+        return Share(id=new.key, response_id=response_id)
+
+    async def take_back(self, user_id: str, conversation_id: str, response_id: str) -> None:
+        """Let nobody else read an answer any more: each link that it ever had leads nowhere.
+
+        Raises:
+            UnknownConversationError: this user has no such answer there.
+        """
+        await self._answered(user_id, conversation_id, response_id)
+        links = latest(await self.entries(user_id, conversation_id, {"share"}))
+        back = [
+            entry("share", response_id, {"is_taken_back": True}, key=link.key)
+            for link in links.values()
+            if link.response_id == response_id and _link_of(link)
+        ]
+        if back:
+            await self.append(user_id, conversation_id, back)
+
+    async def shared(self, share_id: str) -> tuple[Turn, ...]:
+        """The turns of the conversation that a link leads into, up to its answer; whose they are is not told.
+
+        Raises:
+            UnknownShareError: there is no such link, it was taken back, or what it led to was deleted.
+        """
+        found = await self._of_anybody("share", share_id) if is_id(share_id) else []
+        turns: list[Turn] = []
+        if found and _link_of(found[-1][1].entry):
+            user_id, filed = found[-1]
+            stored = await self._read(user_id, filed.conversation_id, _SHARED_KINDS)
+            for turn in turns_of(stored[1]) if stored else ():
+                turns.append(turn)
+                if turn.response_id == filed.entry.response_id:
+                    return tuple(turns)
+        raise UnknownShareError("nothing is shared by this link, or not any more; ask whoever sent it to you")
+
+    async def _answered(self, user_id: str, conversation_id: str, response_id: str) -> Turn:
+        turns = (await self.conversation(user_id, conversation_id)).turns
+        turn = next((turn for turn in turns if turn.response_id == response_id and turn.answer), None)
+        if turn is None:
+            raise UnknownConversationError(f"there is no answer {response_id[:80]!r} in this conversation")
+        return turn
 
     # --- conversations ---------------------------------------------------------------------------
 
@@ -185,7 +268,7 @@ class ConversationStore(ABC):
             UnknownConversationError: this user has no conversation with this id.
         """
         _check(user_id, conversation_id)
-        stored = await self._read(user_id, conversation_id, TURN_KINDS)
+        stored = await self._read(user_id, conversation_id, _OWN_KINDS)
         if stored is None:
             raise _unknown(conversation_id)
         head, entries = stored
@@ -319,6 +402,10 @@ class ConversationStore(ABC):
     @abstractmethod
     async def _find(self, user_id: str, kind: Kind, keys: Sequence[str]) -> list[StoredEntry]:
         """Return the entries with these keys, oldest first."""
+
+    @abstractmethod
+    async def _of_anybody(self, kind: Kind, key: str) -> list[tuple[str, StoredEntry]]:
+        """Return the entries with this key, each with its user, oldest first; the key must be a secret."""
 
     @abstractmethod
     async def _since(self, at: str, kinds: Collection[Kind], user_id: str | None) -> list[Entry]:

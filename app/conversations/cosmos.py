@@ -52,6 +52,10 @@ SELECT c.conversationId, c.place,
     ARRAY(SELECT VALUE entry FROM entry IN c.entries WHERE ARRAY_CONTAINS(@kinds, entry.kind)) AS entries
 FROM c WHERE c.type = 'addition' AND c.entries[0].at >= @at
 """
+_OF_ANYBODY = """
+SELECT c.userId, c.conversationId, c.place, c.entries FROM c
+WHERE c.type = 'addition' AND ARRAY_CONTAINS(c.keys, @key)
+"""
 _ALL = "SELECT c.id, c.userId, c.type FROM c WHERE c.type IN ('conversation', 'addition')"
 _OF_CONVERSATION = f"{_ADDITIONS} AND c.conversationId = @conversation"
 _ASKED = "EXISTS(SELECT VALUE entry FROM entry IN c.entries WHERE entry.kind = 'question' AND {condition})"
@@ -134,6 +138,19 @@ class CosmosConversations(ConversationStore):
             for document in sorted(documents.values(), key=_place_of)
             for entry in _entries_of(document)
             if entry.key in searched
+        ]
+
+    async def _of_anybody(self, kind: Kind, key: str) -> list[tuple[str, StoredEntry]]:
+        with self._account.translated_errors():
+            container = await self._account.container()
+            parameters: list[dict[str, object]] = [{"name": "@key", "value": _searched_key(kind, key)}]
+            # without a partition key, those of all users are looked into
+            documents = [each async for each in container.query_items(_OF_ANYBODY, parameters=parameters)]
+        return [
+            (document["userId"], StoredEntry(document["conversationId"], entry))
+            for document in sorted(documents, key=_place_of)
+            for entry in _entries_of(document)
+            if (entry.kind, entry.key) == (kind, key)
         ]
 
     async def _since(self, at: str, kinds: Collection[Kind], user_id: str | None) -> list[Entry]:

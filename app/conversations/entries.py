@@ -15,12 +15,13 @@ from app.schema.conversations import ConversationSummary
 from kb_pipeline.errors import StorageError
 
 Json = Mapping[str, Any]
-Kind = Literal["question", "answer", "ended", "feedback", "item", "step", "response", "picture", "opened"]
+Kind = Literal["question", "answer", "ended", "feedback", "item", "step", "response", "picture", "opened", "share"]
 """``question`` and ``answer``: a turn before and after it was answered; ``ended``: the turn has ended. ``item``: an
 input or output of a response. ``step``: which response it follows, and which items it has. ``response``: its
-envelope. ``picture``: what came with the question. ``opened``: a reader opened one of the sources."""
+envelope. ``picture``: what came with the question. ``opened``: a reader opened one of the sources. ``share``: others
+may read the answer by a link, whose secret is the key, or no longer."""
 
-QUIET_KINDS: frozenset[Kind] = frozenset({"feedback", "opened"})
+QUIET_KINDS: frozenset[Kind] = frozenset({"feedback", "opened", "share"})
 """Entries that do not move their conversation to the top of the list."""
 
 

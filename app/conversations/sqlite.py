@@ -199,6 +199,11 @@ _BY_KEY = """
 SELECT conversation_id, kind, key, response_id, body, at FROM entries
 WHERE user_id = ? AND kind = ? AND key IN (SELECT value FROM json_each(?)) ORDER BY place
 """
+_OF_ANYBODY = """
+SELECT users.user_id, conversation_id, kind, key, response_id, body, at
+FROM (SELECT DISTINCT user_id FROM conversations) AS users CROSS JOIN entries ON entries.user_id = users.user_id
+WHERE kind = ? AND key = ? ORDER BY place
+"""  # users first, one by one: the index of keys begins with them
 _SINCE = """
 SELECT kind, key, response_id, body, at FROM entries
 WHERE at >= :at AND kind IN (SELECT value FROM json_each(:kinds)) AND user_id = coalesce(:user, user_id) ORDER BY place
@@ -320,6 +325,13 @@ class SQLiteConversations(ConversationStore):
         def find(file: sqlite3.Connection) -> list[StoredEntry]:
             rows = file.execute(_BY_KEY, (user_id, kind, json.dumps(keys)))
             return [StoredEntry(row[0], Entry(*row[1:])) for row in rows]
+
+        return await self._do(find, write=False)
+
+    async def _of_anybody(self, kind: Kind, key: str) -> list[tuple[str, StoredEntry]]:
+        def find(file: sqlite3.Connection) -> list[tuple[str, StoredEntry]]:
+            rows = file.execute(_OF_ANYBODY, (kind, key))
+            return [(row[0], StoredEntry(row[1], Entry(*row[2:]))) for row in rows]
 
         return await self._do(find, write=False)
 

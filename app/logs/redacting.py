@@ -1,6 +1,6 @@
-"""Logging of the service and the page, to stderr, without secrets and without ids of responses.
+"""Logging of the service and the page, to stderr, without secrets and without ids of responses and of links to them.
 
-An id of a response is sensitive because it helps to read the response.
+An id of a response is sensitive because it helps to read the response; that of a link lets others read it.
 """
 
 import copy
@@ -10,12 +10,12 @@ import re
 from kb_pipeline.errors import KnowledgeBaseError
 from kb_pipeline.secrets import without_secrets
 
-_RESPONSE_ID = re.compile(r"\bcaresp_\w+")
+_RESPONSE_ID = re.compile(r"\b(caresp)_\w+|\b(share)_[\w-]{20,}")
 
 
 def hidden(text: str) -> str:
     """The text without secrets and without ids of responses."""
-    return _RESPONSE_ID.sub("caresp_...", without_secrets(text))
+    return _RESPONSE_ID.sub(lambda match: f"{match[1] or match[2]}_...", without_secrets(text))
 
 
 class RedactingFormatter(logging.Formatter):

@@ -109,7 +109,7 @@ def _show_actions(turn: Turn, *, can_edit: bool) -> None:
         st.html(_COPY, width="content")
         if can_edit and st.button("Reword", icon=":material/edit:", type="tertiary", key=f"edit-{turn.response_id}"):
             _reword(turn)
-        rating = _show_rating(turn) if session.client().keeps_ratings else None
+        rating = _show_rating(turn) if session.client().keeps_answers else None
         if (answer := turn.answer) and (answer.refused or answer.is_closest or rating == _RATINGS.index("down")):
             _show_proposal(answer.in_full(turn.question), answer, f"propose-{turn.response_id}")
 

@@ -69,7 +69,8 @@ class StaleReference(Wire):
 class Turn(Wire):
     """A question and its answer. If ``answer`` is ``None``, ``problem`` says why.
 
-    ``stale`` are the references of the answer that are not what they were; it is not stored. Without an answer,
+    ``stale`` are the references of the answer that are not what they were; it is not stored. ``share`` is the id of the
+    link by which others may read the answer, if its asker made one. Without an answer,
     ``rests_on`` are the ids of the articles of what was said until then, ``None`` if nobody noted them.
     """
 
@@ -81,6 +82,7 @@ class Turn(Wire):
     problem: str | None = None
     feedback: Feedback | None = None
     stale: tuple[StaleReference, ...] = ()
+    share: str | None = Field(default=None, exclude_if=not_)
     rests_on: tuple[str, ...] | None = Field(default=None, exclude_if=lambda ids: ids is None)
 
     @property
@@ -92,6 +94,23 @@ class Turn(Wire):
     def has_ended(self) -> bool:
         """Whether its result is stored: an answer, or why there is none."""
         return self.answer is not None or self.problem not in (None, UNANSWERED)
+
+
+class Share(Wire):
+    """A link by which others may read one answer: ``GET /api/shares/{id}``."""
+
+    id: str
+    response_id: str
+
+
+class SharedAnswer(Wire):
+    """One answer as whoever opens its link may see it now. Its turn has the id of the link in place of the response's.
+
+    ``not_compared`` says why it is not known which references are stale; ``None`` if it is known.
+    """
+
+    turn: Turn
+    not_compared: str | None = None
 
 
 class Conversation(Wire):

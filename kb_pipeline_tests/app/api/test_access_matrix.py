@@ -186,6 +186,7 @@ class Asker:
     streamed: dict[str, list[str]]
     etags: dict[str, str]
     chunks: dict[str, str]
+    shares: dict[str, str]
 
     def may_read(self, state: str) -> bool:
         return STATES[state] in MAY_READ[self.name]
@@ -194,6 +195,9 @@ class Asker:
         for state in STATES.keys() - {"failing"}:
             answer = self.post("/v1/responses", input=question(state), conversation=f"conv_{state}").json()
             self.responses[state] = answer["id"]
+            shared = self.post(f"/api/conversations/conv_{state}/shares/{answer['id']}")
+            self.shares[state] = shared.raise_for_status().json()["id"]
+            SHARED.append(f"{state} {self.shares[state]}")
             if state in STREAMED:
                 asked = question(state), unanswerable(state)
                 self.streamed[state] = [self._ask_in_background(text, state) for text in asked]
@@ -230,6 +234,8 @@ class Asker:
         return self.client.post(path, json=body)
 
 
+SHARED: list[str] = []
+"""Links to answers of everybody."""
 ANYBODY: list[str] = []
 """Contributions of everybody who asked so far."""
 
@@ -354,6 +360,13 @@ PROBES: dict[str, Probe] = {
     "/api/conversations/{conversation_id}/markdown": lambda who, state: [
         who.client.get(f"/api/conversations/conv_{state}/markdown")
     ],
+    "/api/conversations/{conversation_id}/shares/{response_id}": lambda who, state: [
+        who.post(f"/api/conversations/conv_{state}/shares/{who.responses.get(state)}"),
+        who.client.delete(f"/api/conversations/conv_{state}/shares/none"),
+    ],
+    "/api/shares/{share_id}": lambda who, state: [
+        who.client.get(f"/api/shares/{share_id}") for of_state, share_id in map(str.split, SHARED) if of_state == state
+    ],
     "/api/responses/{response_id}/answer": lambda who, state: [
         who.client.get(f"/api/responses/{response_id}/answer") for response_id in who.kept(state)
     ],
@@ -436,7 +449,7 @@ def askers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Asker
         everybody = {}
         for name, headers in ASKERS.items():
             client = httpx.Client(base_url=secured if headers else open_, headers=headers, timeout=30)
-            everybody[name] = Asker(name, stack.enter_context(client), {}, {}, {}, {})
+            everybody[name] = Asker(name, stack.enter_context(client), {}, {}, {}, {}, {})
             everybody[name].ask_everything()
         ANYBODY.append(f"tightened {everybody['bob'].rate('tightened', everybody['the local user'].client)}")
         _investigate(authors.settings)

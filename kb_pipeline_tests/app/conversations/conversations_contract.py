@@ -10,7 +10,13 @@ from collections.abc import AsyncIterator
 import pytest
 
 from app.callers.picture import Picture
-from app.conversations.base import ConversationStore, InvalidRequestError, UnknownConversationError, asked_picture
+from app.conversations.base import (
+    ConversationStore,
+    InvalidRequestError,
+    UnknownConversationError,
+    UnknownShareError,
+    asked_picture,
+)
 from app.conversations.entries import UNTITLED, entry, now, whole_text
 from app.conversations.turns import pending_clarification
 from app.schema.conversations import UNANSWERED, Feedback
@@ -178,6 +184,88 @@ class ConversationsContract:
         with pytest.raises(UnknownConversationError):
             await store.append("ann", "c1", [entry("step", "r1", {})])
         assert await listed(store, "ann") == []
+
+    # --- links to answers ------------------------------------------------------------------------
+
+    async def test_whoever_has_the_link_of_an_answer_gets_it_with_what_came_before(self, stores: Stores) -> None:
+        store = stores()
+        for number in (1, 2, 3):
+            await ask(store, "ann", "c1", f"r{number}", f"How {number}?")
+        await ask(store, "bob", "c1", "r2", "Of Bob?")
+        await store.give_feedback("ann", "c1", "r2", UP)
+        share = await store.share("ann", "c1", "r2")
+        assert len(share.id) > 32 and share.response_id == "r2"
+        await store.close()
+        other = stores()
+        assert [turn.question for turn in await other.shared(share.id)] == ["How 1?", "How 2?"]
+        assert not any(turn.feedback or turn.share for turn in await other.shared(share.id))
+        await other.close()
+
+    async def test_an_answer_has_one_link_of_which_only_its_asker_knows(self, store: ConversationStore) -> None:
+        for conversation, response in (("c1", "r1"), ("c1", "r2"), ("c2", "r3")):
+            await ask(store, "ann", conversation, response)
+        first, again, other = [await store.share("ann", "c1", response) for response in ("r1", "r1", "r2")]
+        assert first == again and first.id != other.id
+        turns = (await store.conversation("ann", "c1")).turns
+        assert [turn.share for turn in turns] == [first.id, other.id]
+        assert await listed(store, "ann") == ["c2", "c1"]
+        assert first.id not in str(await store.turns_since("2000"))
+
+    async def test_a_link_that_was_taken_back_leads_nowhere_and_a_new_one_is_another(
+        self, store: ConversationStore
+    ) -> None:
+        await ask(store, "ann", "c1", "r1")
+        first = await store.share("ann", "c1", "r1")
+        await store.take_back("ann", "c1", "r1")
+        await store.take_back("ann", "c1", "r1")
+        assert (await store.conversation("ann", "c1")).turns[0].share is None
+        second = await store.share("ann", "c1", "r1")
+        assert [turn.response_id for turn in await store.shared(second.id)] == ["r1"]
+        with pytest.raises(UnknownShareError, match="nothing is shared by this link"):
+            await store.shared(first.id)
+
+    async def test_every_link_of_an_answer_is_taken_back_also_of_those_that_were_made_at_once(
+        self, store: ConversationStore
+    ) -> None:
+        await ask(store, "ann", "c1", "r1")
+        links = {each.id for each in await asyncio.gather(*(store.share("ann", "c1", "r1") for _ in range(3)))}
+        await store.take_back("ann", "c1", "r1")
+        for link in links:
+            with pytest.raises(UnknownShareError):
+                await store.shared(link)
+
+    async def test_a_link_goes_with_its_answer_and_with_its_conversation(self, store: ConversationStore) -> None:
+        for number in (1, 2):
+            await ask(store, "ann", "c1", f"r{number}")
+        links = [await store.share("ann", "c1", response) for response in ("r1", "r2")]
+        await store.forget("ann", "c1", "r1")
+        with pytest.raises(UnknownShareError):
+            await store.shared(links[0].id)
+        assert len(await store.shared(links[1].id)) == 1
+        await store.delete("ann", "c1")
+        with pytest.raises(UnknownShareError):
+            await store.shared(links[1].id)
+
+    async def test_only_its_asker_shares_an_answer_or_takes_it_back(self, store: ConversationStore) -> None:
+        await ask(store, "ann", "c1", "r1")
+        await store.begin_turn("ann", "c1", "r2", "Not answered?")
+        await ask(store, "bob", "c2", "r3")
+        share = await store.share("ann", "c1", "r1")
+        for user, conversation, response in (
+            *(("bob", "c1", "r1"), ("bob", "c2", "r1"), ("ann", "c2", "r1")),
+            *(("ann", "c1", "r2"), ("ann", "c1", "r9"), ("ann", "c1", share.id)),
+        ):
+            for attempt in (store.share, store.take_back):
+                with pytest.raises(UnknownConversationError):
+                    await attempt(user, conversation, response)
+        assert await store.shared(share.id)
+
+    @pytest.mark.parametrize("guess", [*BAD_IDS, "r1", "c1", "share", "share r1", "%", "_" * 38, "share_" + "A" * 32])
+    async def test_a_link_cannot_be_guessed(self, store: ConversationStore, guess: str) -> None:
+        await ask(store, "ann", "c1", "r1")
+        await store.share("ann", "c1", "r1")
+        with pytest.raises(UnknownShareError):
+            await store.shared(guess)
 
     # --- the list --------------------------------------------------------------------------------
 

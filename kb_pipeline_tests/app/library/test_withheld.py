@@ -6,7 +6,7 @@ import pytest
 
 from app.callers.principal import Principal
 from app.library.articles import Articles
-from app.library.withheld import WITHHELD, shown_turns
+from app.library.withheld import WITHHELD, readable_part, shown_turns
 from app.schema.answers import AnsweredBy, ChatAnswer, Clarification, DocumentOption, Plan, PlanItem
 from app.schema.conversations import Turn
 from app.schema.passages import Citation, CitationOrigin
@@ -127,3 +127,51 @@ def test_an_article_whose_list_cannot_be_read_is_hidden_from_everybody(articles:
     path = articles.layout.access("lunch")
     path.write_text("{damaged")
     assert shown(articles, ANN, turn(1, "lunch")) == [None]
+
+
+LUNCH, PAY = "/api/images/lunch/images/menu.png", "/api/images/pay/images/table.png"
+FIRST = "> Lunch is at noon. [Ref #1]\n\n"
+
+
+def part(articles: Articles, text: str, folded: tuple[int, int] | None = None, **changed: object) -> ChatAnswer | None:
+    """What Bob may read of quotations of ``lunch`` (1) and ``pay`` (2)."""
+    asked = turn(1, "lunch", "pay", by="extractive", used=("lunch", "pay")).answer
+    assert asked
+    return readable_part(articles, asked.model_copy(update={"answer": text, "folded": folded, **changed}), BOB)
+
+
+@pytest.mark.parametrize(
+    "hidden",
+    [
+        "From *Pay*:\n\n> Pay is high. [Ref #2]\n\n",
+        "> Pay is high.\n>\n> | a | b |\n> |---|---|\n> | 1 | 2 |\n>\n> [Ref #2]\n\n",
+        "> Both are said. [Ref #1] [Ref #2]\n\n",
+        f"![the table]({PAY})\n\n",
+        f"> The table. ![the table]({PAY}) [Ref #2]\n\n",
+        "**See also**\n\n- *Lunch* [Ref #1]\n- *Pay › Bonus* [Ref #2]\n\n",
+        "1. *Pay* says nothing.\n\n",
+        "```\nsalary = 12345 [Ref #1]\n```\n\n",
+        "> ```\n> salary [Ref #1]\n> ```\n>\n> [Ref #2]\n\n",
+    ],
+)
+def test_quotations_are_left_out_with_all_that_may_name_them(articles: Articles, hidden: str) -> None:
+    for text in (f"{hidden}{FIRST}", f"{FIRST}{hidden}"):
+        left = part(articles, f"{text}*made of quotations*")
+        assert left and left.answer == FIRST
+        assert [each.article_id for each in left.citations] == ["lunch"]
+
+
+def test_what_is_left_keeps_its_pictures_and_its_fold(articles: Articles) -> None:
+    shown = f"{FIRST}![the menu]({LUNCH})\n\n"
+    folded = "> Pay is high. [Ref #2]\n\n> Tea is at five. [Ref #1]\n\n"
+    left = part(articles, shown + folded, (len(shown), len(shown + folded)))
+    assert left and left.answer == f"{shown}> Tea is at five. [Ref #1]\n\n"
+    assert left.folded and left.answer[slice(*left.folded)] == "> Tea is at five. [Ref #1]\n\n"
+
+
+def test_nothing_is_left_of_what_has_no_parts(articles: Articles) -> None:
+    both = f"{FIRST}> Pay is high. [Ref #2]"
+    assert part(articles, "> Pay is high. [Ref #2]") is None
+    assert part(articles, both, answered_by="agent") is None
+    assert part(articles, both, leans_on=("pay",)) is None
+    assert part(articles, both, did_you_mean="Is pay high?", follow_ups=("What is the pay?",)) == part(articles, both)
