@@ -5,8 +5,10 @@ from collections.abc import Sequence
 
 from app.callers.principal import Principal
 from app.library.articles import Articles
-from app.library.withheld import PARTLY_WITHHELD, readable_part, shown_turns
+from app.library.withheld import PARTLY_WITHHELD, WITHHELD, readable_part, shown_turns
 from app.schema.conversations import Turn
+
+_WITHHELD = "this answer uses articles that you may not read, so it is not shown"
 
 
 def shared_turn(articles: Articles, turns: Sequence[Turn], share_id: str, who: Principal) -> Turn:
@@ -21,6 +23,8 @@ def shared_turn(articles: Articles, turns: Sequence[Turn], share_id: str, who: P
     stored, turn = turns[-1], shown_turns(articles, turns, who)[-1]
     if stored.answer and turn.answer is None and (part := readable_part(articles, stored.answer, who)):
         turn = turn.model_copy(update={"answer": part, "problem": PARTLY_WITHHELD})
+    elif turn.problem == WITHHELD:
+        turn = turn.model_copy(update={"problem": _WITHHELD})
     # queries and earlier questions tell of the rest of the conversation, and passages that are not cited of nothing
     answer = turn.answer and turn.answer.model_copy(
         update={

@@ -23,6 +23,11 @@ def everybody(_: Permissions) -> bool:
     return True
 
 
+def nobody(_: Permissions) -> bool:
+    """Nobody: only links lead there."""
+    return False
+
+
 def authors(may: Permissions) -> bool:
     """Who is named for the articles, as a reviewer or to hand in files; and who runs the service."""
     return may.may_review or may.may_upload or may.is_operator

@@ -4,6 +4,9 @@ const COPIED_MS = 1600
 const PHONE_WIDTH = 768
 const REVEAL_MS = 1500
 
+// The whole address of a link of the page.
+const address = (link) => new URL(link, location.href).href
+
 function wordsOf(turn) {
   const answer = turn.querySelector('.kb-answer').cloneNode(true)
   for (const chip of answer.querySelectorAll('.kb-ref')) chip.replaceWith(` [${chip.textContent}]`)
@@ -11,13 +14,13 @@ function wordsOf(turn) {
   document.body.append(answer) // innerText has line breaks only for elements that are laid out
   const text = answer.innerText.trim()
   answer.remove()
-  const sources = [...turn.querySelectorAll('.kb-source')].map((source) => source.dataset.words)
+  const sources = [...turn.querySelectorAll('.kb-source')].map(({ dataset }) => `${dataset.words}\n${address(dataset.link)}`)
   return [text, ...sources].join('\n\n')
 }
 
 // What the button itself has to be copied: a text, an address of the page, or both.
 function wordsOfButton({ text, link }) {
-  return [text, link && new URL(link, location.href).href].filter(Boolean).join('\n\n')
+  return [text, link && address(link)].filter(Boolean).join('\n\n')
 }
 
 async function copy(button) {
@@ -25,6 +28,33 @@ async function copy(button) {
   await navigator.clipboard.writeText(turn ? wordsOf(turn) : wordsOfButton(button.dataset))
   button.classList.add('kb-copied')
   setTimeout(() => button.classList.remove('kb-copied'), COPIED_MS)
+}
+
+const PICTURES_MS = 3000
+
+// On paper nothing is folded, and addresses are whole.
+function unfold() {
+  for (const link of document.querySelectorAll('.kb-on-paper a')) link.textContent = link.href
+  for (const folded of document.querySelectorAll('.kb-folded:not([open])')) folded.open = folded.kbOnPaper = true
+}
+
+function foldAgain() {
+  for (const folded of document.querySelectorAll('.kb-folded')) {
+    if (folded.kbOnPaper) folded.open = folded.kbOnPaper = false
+  }
+  delete document.documentElement.dataset.kbPrints
+  for (const turn of document.querySelectorAll('[data-kb-printed]')) delete turn.dataset.kbPrinted
+}
+
+// Prints one answer; the browser's own command prints all of a conversation.
+async function printTurn(turn) {
+  unfold()
+  turn.dataset.kbPrinted = document.documentElement.dataset.kbPrints = 'alone'
+  const pictures = [...turn.querySelectorAll('img')]
+  for (const picture of pictures) picture.loading = 'eager'
+  const drawn = Promise.allSettled(pictures.map((picture) => picture.decode()))
+  await Promise.race([drawn, new Promise((resolve) => setTimeout(resolve, PICTURES_MS))])
+  print()
 }
 
 const WAIT_MS = 30000
@@ -141,6 +171,7 @@ export default function ({ data, parentElement, setTriggerValue }) {
     if (!target.dataset.kb) return enlarge(target)
     if (target.dataset.kb === 'open') return follow(target)
     if (target.dataset.kb === 'copy') return copy(target)
+    if (target.dataset.kb === 'print') return printTurn(target.closest('[class*="st-key-turn-"]'))
     if (target.dataset.kb.startsWith('source:')) setTimeout(() => keepInView(markInPanel, 'center'))
     setTriggerValue('clicked', target.dataset.kb)
   }
@@ -149,6 +180,8 @@ export default function ({ data, parentElement, setTriggerValue }) {
   document.addEventListener('click', (parentElement.clicked = clicked))
   // each is one function, however often it is added
   document.addEventListener('keydown', leave)
+  addEventListener('beforeprint', unfold)
+  addEventListener('afterprint', foldAgain)
   for (const pointing of POINTING) document.addEventListener(pointing, keepWithin)
   parentElement.shown?.disconnect()
   parentElement.shown = new MutationObserver(lookAtWidths)
@@ -159,6 +192,8 @@ export default function ({ data, parentElement, setTriggerValue }) {
   return () => {
     document.removeEventListener('click', parentElement.clicked)
     document.removeEventListener('keydown', leave)
+    removeEventListener('beforeprint', unfold)
+    removeEventListener('afterprint', foldAgain)
     for (const pointing of POINTING) document.removeEventListener(pointing, keepWithin)
     parentElement.shown.disconnect()
     window.removeEventListener('resize', lookAtWidths)

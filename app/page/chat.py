@@ -11,7 +11,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from app.client import Client, ClientError
 from app.grounding.clarification import asked_back_in_markdown
-from app.page import asking, backlog, bridge, places, scope, session, source
+from app.page import asking, backlog, bridge, places, scope, session, sharing, source
 from app.page.asking import SentQuestion
 from app.page.failures import failure_html, ingest_if_advised, panel, sentence
 from app.page.labels import label, moment
@@ -35,9 +35,11 @@ _LONGEST_PREVIEW = 240
 """Characters of a preview: three or four lines, which are read at a glance."""
 _RATINGS: tuple[Rating, Rating] = ("down", "up")
 _LOST = "the service stopped before it answered this question; ask again"
-_COPY = (
+TAKE_ALONG = (
     '<button type="button" class="kb-action" data-kb="copy"><span aria-hidden="true">content_copy</span>Copy</button>'
+    '<button type="button" class="kb-action" data-kb="print"><span aria-hidden="true">print</span>Print</button>'
 )
+"""Buttons of an answer, which the browser follows without us."""
 
 
 def show_question(question: str, picture_url: str = "", read: str = "") -> None:
@@ -59,7 +61,7 @@ def show_turn(turn: Turn, at: int, *, has_buttons: bool = False) -> None:
         elif turn.answer:
             options = turn.answer.clarification
             said = {"answer": asked_back_in_markdown(options)} if options else {}
-            st.html(answer_html(turn.answer.model_copy(update=said), at, turn.stale))
+            st.html(answer_html(turn.answer.model_copy(update=said), at, turn.stale, turn.asked_at))
             _show_actions(turn, can_edit=has_buttons)
         if turn.problem and turn.answer:
             st.html(panel("The answer is not complete", sentence(turn.problem), kind="note"))
@@ -67,8 +69,11 @@ def show_turn(turn: Turn, at: int, *, has_buttons: bool = False) -> None:
             st.html(panel("There is no answer", sentence(turn.problem or _LOST)))
 
 
-def answer_html(answer: ChatAnswer, at: int, stale: Sequence[StaleReference] = ()) -> str:
-    """An answer with its references, the list of the sections that are its sources, and which of them are stale."""
+def answer_html(answer: ChatAnswer, at: int, stale: Sequence[StaleReference] = (), asked_at: str = "") -> str:
+    """An answer with its references, the list of the sections that are its sources, and which of them are stale.
+
+    With ``asked_at`` it has the list for paper, too.
+    """
     sections = cited_sections(answer, stale)
     chips = _chips(answer.citations, stale, at)
     start, end = answer.folded or (len(answer.answer),) * 2
@@ -78,12 +83,13 @@ def answer_html(answer: ChatAnswer, at: int, stale: Sequence[StaleReference] = (
     text = "".join((*first, *more, *last))
     how = ""
     if answer.answered_by != "extractive":  # the text of an extractive answer says that it quotes
-        searches = len(answer.searches)
-        how = f"Written by {answer.model or 'a language model'} from {counted(searches, 'search', 'searches')}"
+        how = f"Written by {answer.model or 'a language model'}"
+        if searches := len(answer.searches):
+            how += f" from {counted(searches, 'search', 'searches')}"
     if answer.scope and not answer.refused:  # a refusal says it in its text
         how += f"{'. ' if how else ''}Searched in {answer.scope.in_words} only"
     plan = FollowedPlan(answer.plan) if answer.plan else None
-    return render("answer", "answer", text, sections, at, how, plan)
+    return render("answer", "answer", text, sections, at, how, plan, asked_at)
 
 
 def label_of_quotes(quotes: Sequence[str]) -> str:
@@ -106,7 +112,8 @@ def _chips(citations: Sequence[Citation], stale: Sequence[StaleReference], at: i
 
 def _show_actions(turn: Turn, *, can_edit: bool) -> None:
     with st.container(horizontal=True, gap="small", vertical_alignment="center", key=f"actions-{turn.response_id}"):
-        st.html(_COPY, width="content")
+        st.html(TAKE_ALONG, width="content")
+        sharing.offer(turn, st.query_params.get(places.CONVERSATION))
         if can_edit and st.button("Reword", icon=":material/edit:", type="tertiary", key=f"edit-{turn.response_id}"):
             _reword(turn)
         rating = _show_rating(turn) if session.client().keeps_answers else None

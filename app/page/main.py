@@ -20,6 +20,7 @@ from app.page import (
     network,
     places,
     quality,
+    shared,
     sidebar,
     usage,
 )
@@ -65,6 +66,7 @@ _AREAS = (
         audience.answerable,
         {"quality": ("Quality", quality.show), "usage": ("Usage", usage.show)},
     ),
+    _Area("Shared answer", ":material/share:", audience.nobody, {"shared": ("Shared answer", shared.show)}),
 )
 _NETWORK = _Area("Network", ":material/hub:", audience.everybody, {"network": ("Network", network.show)})
 

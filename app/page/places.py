@@ -20,6 +20,8 @@ QUESTION = "question"
 """The question of a gap, from which a contribution is begun."""
 CONTRIBUTION = "contribution"
 INVESTIGATION = "investigation"
+ANSWER = "answer"
+"""The link of an answer that somebody shared."""
 SCOPE = "in"
 """The collection in which questions are searched, as ``type:Manual``."""
 EVERYWHERE = "everything"
@@ -28,7 +30,7 @@ SECTION = "section"
 PAGE = "page"
 """The page of the document that is open, by its number in the file."""
 
-Place = Literal["ask", "knowledge-base", "gaps", "contributions", "quality", "usage", "network"]
+Place = Literal["ask", "knowledge-base", "gaps", "contributions", "quality", "usage", "network", "shared"]
 _PAGES = "pages"
 
 

@@ -16,7 +16,7 @@ def dress() -> None:
 
 @cache
 def _style() -> str:
-    names = ("colours-light.css", "colours-dark.css", "style.css")
+    names = ("colours-light.css", "colours-dark.css", "style.css", "print.css")
     light, dark, *others = ((_HERE / name).read_text(encoding="utf-8") for name in names)
     # not chosen here: Streamlit's own colours change with the system's at once, without asking the server
     return "\n".join((light, f"@media (prefers-color-scheme: dark) {{\n{dark}}}", *others))

@@ -54,7 +54,7 @@ def test_what_its_reader_may_not_read_is_not_shown_and_they_are_told(service: ht
     share_id = share(service, ask(service, SALARY))
     turn = opened(service, share_id).json()["turn"]
     assert (turn["question"], turn["answer"]) == (SALARY, None)
-    assert turn["problem"] == "this answer uses an article that you may no longer read, so it is not shown"
+    assert turn["problem"] == "this answer uses articles that you may not read, so it is not shown"
     assert "12345" not in opened(service, share_id).text
     assert "12345" in opened(service, share_id, ANN).text
 

@@ -34,6 +34,23 @@ def test_an_answer_leads_to_its_sources_and_lists_those_it_uses() -> None:
     assert "source:3.2" not in html
 
 
+def test_a_source_has_its_original_as_address_and_else_its_section_here() -> None:
+    ours = citation(1)
+    original = citation(2, section="Undo", heading_path=("Layers", "Undo"), source_url="https://example.com/a?b=1&c=2")
+    harmful = citation(3, section="Redo", heading_path=("Layers", "Redo"), source_url="javascript:alert(1)")
+    said = answer("A [Ref #1] b [Ref #2] c [Ref #3]", ours, original, harmful)
+    html = answer_html(said, at=0, asked_at="2026-03-03T14:05:00+00:00")
+    for address in (
+        "knowledge-base?article=layers&amp;section=layers-1",
+        "https://example.com/a?b=1&amp;c=2",
+        "knowledge-base?article=layers&amp;section=layers-3",
+    ):
+        assert f'data-link="{address}"' in html and f'<a href="{address}">{address}</a>' in html
+    assert "javascript" not in html
+    assert "<b>Layers › Crop a layer</b>.\nAs it stood on 3 Mar 2026, 14:05 UTC." in html
+    assert "kb-on-paper" not in answer_html(said, at=0)
+
+
 def test_a_section_is_listed_once_however_often_it_is_cited() -> None:
     other = citation(3, section="Undo", heading_path=("Layers", "Undo"))
     html = answer_html(answer("A [Ref #1] b [Ref #2] c [Ref #3]", citation(1), citation(2), other), at=0)
