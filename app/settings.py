@@ -179,6 +179,11 @@ class AppSettings(SharedSettings):
         description="Sites whose pages may call the agent service from a browser, separated by commas: "
         "https://portal.example.com; default: none.",
     )
+    widget_origins: Origins = Field(
+        (),
+        description="Sites whose pages may embed the widget, separated by commas: https://help.example.com; visitors "
+        "who do not sign in there get answers from what everybody may read; default: none, and the widget is off.",
+    )
     access_claims: Names = Field(
         ACCESS_CLAIMS,
         description="Claims of Easy Auth or of tokens whose values are names in access control lists, as JSON: "

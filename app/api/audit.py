@@ -20,6 +20,8 @@ from kb_pipeline.store.audit import Action, AuditLog, Outcome
 
 RECORDED: Mapping[str, Action] = {
     "POST /chat": "ask",
+    "POST /api/widget/answer": "ask",
+    "GET /api/widget/images/{article_id}/{image_path:path}": "open",
     "POST /v1/responses": "ask",
     "POST /api/alert": "ask",
     "GET /api/search": "search",
@@ -68,7 +70,7 @@ ANSWERED_LATER = "POST /v1/responses"
 NOT_RECORDED = frozenset(
     {
         # the service itself
-        *("GET /health", "GET /readiness", "GET /v1/readiness", "GET /v1/models", "GET /v1/entities"),
+        *("GET /health", "GET /readiness", "GET /widget.js", "GET /v1/readiness", "GET /v1/models", "GET /v1/entities"),
         *("GET /openapi.json", "GET /query/openapi.json", "GET /query/health", "GET /api/agents", "GET /api/scenarios"),
         *(
             "GET /api/me",

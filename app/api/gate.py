@@ -17,7 +17,7 @@ from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from app.api.problems import answer_problem, problem
-from app.callers.principal import Principal, principal_of
+from app.callers.principal import EASY_AUTH_HEADERS, VISITOR, Principal, principal_of
 from app.errors import AnswerError, BadQuestionError, NotSignedInError
 from app.service import AgentService
 from app.settings import AppSettings
@@ -61,8 +61,12 @@ _MOST_PARTS = 1000
 _MOST_BRACKETS = 20_000
 """Lists and objects of a request, those in its texts included: reading 80,000 holds up all others for a tenth of a
 second, eight times at once for a second."""
+WIDGET = "/api/widget/"
+"""Below this, visitors of other sites ask without signing in; :class:`app.api.widget_sites.WidgetSites` knows which."""
+WIDGET_SCRIPT = "/widget.js"
 OPEN_PATHS = frozenset({"/health", "/readiness"})
 """Paths that need no identity: probes of the platform and of monitors."""
+_NOBODYS = OPEN_PATHS | {WIDGET_SCRIPT}
 
 
 class _RefusedError(Exception):
@@ -107,7 +111,7 @@ class Gate:
         scope = _of_protocol(scope)
         headers = Headers(scope=scope)
         try:
-            who = Principal() if scope["path"] in OPEN_PATHS else await self._who(headers)
+            who = Principal() if scope["path"] in _NOBODYS else await self._who(scope["path"], headers)
             is_local = self._settings.is_only_local and not self._hosted
             if (scope["method"], scope["path"]) == ("POST", UPLOADS):
                 body = await self._file(self._most_of_upload(who, is_local), headers, receive)
@@ -121,7 +125,7 @@ class Gate:
             return
         if body is None:
             return
-        is_operator = self._settings.is_operated_by(who, is_local=is_local)
+        is_operator = who != VISITOR and self._settings.is_operated_by(who, is_local=is_local)
         token = asking.set(replace(who, is_operator=is_operator))
         try:
             await self._app(_identified(who, scope, len(body)), _replay(body, receive), send)
@@ -132,10 +136,12 @@ class Gate:
         self._refused(scope, response.status_code)
         await response(scope, receive, send)
 
-    async def _who(self, headers: Headers) -> Principal:
+    async def _who(self, path: str, headers: Headers) -> Principal:
         if self._hosted:
             user = headers.get(AGENT_USER.decode(), "").strip()
             return Principal(user, (user,)) if user else Principal()
+        if path.startswith(WIDGET) and not self._signs_in(headers):
+            return VISITOR
         if self._tokens:
             return await self._tokens.caller(headers)
         who = principal_of(
@@ -149,6 +155,12 @@ class Gate:
                 "nobody is signed in: the request did not pass Easy Auth; sign in, or unset KB_EASY_AUTH"
             )
         return who
+
+    def _signs_in(self, headers: Headers) -> bool:
+        """Whether somebody says who they are, rightly or not, in a way that counts here."""
+        if self._tokens:
+            return "authorization" in headers
+        return self._settings.easy_auth and any(name in headers for name in EASY_AUTH_HEADERS)
 
     async def _body(self, scope: Scope, headers: Headers, receive: Receive) -> bytes | None:
         """The whole body, or ``None`` if the client is gone.

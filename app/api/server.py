@@ -33,6 +33,7 @@ from app.api import (
     uploads,
     usage,
     web,
+    widget,
 )
 from app.api.audit import AuditTrail, Refusals
 from app.api.failed_store import ReportFailedStore
@@ -42,6 +43,7 @@ from app.api.owners import RequireResponseOwner, ResponseOwners, ValidateCursors
 from app.api.problems import handle_problems
 from app.api.request_log import RequestLog
 from app.api.responses import responses_host
+from app.api.widget_sites import WidgetSites
 from app.callers.principal import Principal
 from app.contributing.contributing import Caller
 from app.conversations.responses_store import ResponseStore
@@ -126,6 +128,7 @@ def application(service: AgentService, when_warm: Callable[[], None] = lambda: N
         investigations,
         logs,
         web,
+        widget,
     ):
         # included, each router's routes are made a second time, while the first request waits
         app.router.routes.extend(module.router.routes)
@@ -155,6 +158,7 @@ def application(service: AgentService, when_warm: Callable[[], None] = lambda: N
             allow_methods=["GET", "POST", "PATCH", "DELETE"],
             allow_headers=["authorization", "content-type", "last-event-id"],
         )
+    app.add_middleware(WidgetSites, origins=settings.widget_origins)
     app.add_middleware(AddedHeaders, headers={**PRIVATE, "content-security-policy": _NO_PAGE})
     app.add_middleware(RequestLog)
     keep_log_lines()

@@ -64,6 +64,11 @@ class Principal:
         return may_read(readers, self.names)
 
 
+VISITOR = Principal(" visitor")
+"""Whoever asks by the widget of a site without signing in. A caller's id never begins with a space, as headers are
+stripped, so nobody else is this person."""
+
+
 def principal_of(
     headers: Mapping[str, str],
     *,

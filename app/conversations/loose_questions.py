@@ -10,7 +10,7 @@ import logging
 from datetime import UTC, datetime, timedelta
 from uuid import uuid4
 
-from app.callers.principal import LOCAL_USER, Principal
+from app.callers.principal import LOCAL_USER, VISITOR, Principal
 from app.conversations.base import MOST_LISTED, ConversationStore
 from app.conversations.entries import now
 from app.conversations.gaps import unanswered
@@ -52,7 +52,7 @@ class LooseQuestions:
 
     def answered(self, question: str, who: Principal, answer: ChatAnswer) -> None:
         """Keep a question, if it was not answered and its words may be kept."""
-        is_unnamed = who.user_id == LOCAL_USER
+        is_unnamed = who.user_id in (LOCAL_USER, VISITOR.user_id)
         turn = Turn(
             response_id=f"{LOOSE}{uuid4().hex}", asked_at=now(), question=question, answer=_without_text(answer)
         )

@@ -78,6 +78,7 @@ ASKERS = {
 MAY_READ = {"ann": {EVERYBODY, STAFF}, "bob": {EVERYBODY}, "the local user": {EVERYBODY}}
 """Of the groups that Bob names each is one of others, or none."""
 SCORE = re.compile(r'score\\?"\s*:\s*-?\d')
+WIDGET_SITE = "https://help.example.com"
 EVALUATION = "retrieval-0000000000000001"
 
 
@@ -259,6 +260,18 @@ PROBES: dict[str, Probe] = {
     "/v1/models": lambda who, state: [who.client.get("/v1/models")],
     "/v1/entities": lambda who, state: [who.client.get("/v1/entities")],
     "/chat": lambda who, state: [who.post("/chat", question=question(state), top_k=50)],
+    "/widget.js": lambda who, state: [who.client.get("/widget.js")],
+    "/api/widget/answer": lambda who, state: [
+        who.client.post("/api/widget/answer", json={"question": question(state)}, headers={"origin": WIDGET_SITE}),
+        who.client.post(
+            "/api/widget/answer",
+            json={"question": question(state), "document_ids": [state]},
+            headers={"origin": WIDGET_SITE},
+        ),
+    ],
+    "/api/widget/images/{article_id}/{image_path}": lambda who, state: [
+        who.client.get(f"/api/widget/images/{state}/images/code.png", headers={"origin": WIDGET_SITE})
+    ],
     "/api/search": lambda who, state: [
         who.client.get("/api/search", params={"q": question(state), "mode": mode, "top": 50})
         for mode in ("hybrid", "keyword", "vector")
@@ -427,7 +440,7 @@ PROBES: dict[str, Probe] = {
 NAME_NO_ARTICLE = {
     *("/health", "/readiness", "/v1/readiness", "/v1/models", "/v1/entities", "/query/openapi.json", "/query/health"),
     *("/api/me", "/api/mode", "/api/model", "/api/model/trial", "/api/web/stats", "/api/gaps"),
-    *("/api/usage", "/api/usage.csv", "/api/tools", "/api/logs"),
+    *("/api/usage", "/api/usage.csv", "/api/tools", "/api/logs", "/widget.js"),
     *("/api/documents", "/api/scenarios", "/api/agents", "/api/investigations", "/api/collections"),
     *("/api/suggestions", "/api/conversations"),
     *("/api/quality/runs", "/api/quality/runs/{run_id}", "/api/quality/compare", "/api/quality/use"),
@@ -443,7 +456,11 @@ def askers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Asker
     _measure(authors.settings)
     with ExitStack() as stack:
         secured, open_ = (
-            stack.enter_context(serving_app(create_app(AppSettings(easy_auth=easy_auth), authors.settings)))
+            stack.enter_context(
+                serving_app(
+                    create_app(AppSettings(easy_auth=easy_auth, widget_origins=(WIDGET_SITE,)), authors.settings)
+                )
+            )
             for easy_auth in (True, False)
         )
         everybody = {}
@@ -521,7 +538,7 @@ def test_nobody_is_told_what_they_may_not_read(askers: dict[str, Asker], route: 
             told = {other for other in STATES if any(mark in reply.text for mark in marks(other))}
             told |= set(article_ids_in(reply)) & STATES.keys() - ({state} if reply.status_code >= 400 else set())
             assert name == "the local user" or not SCORE.search(reply.text), reply.text
-            if route.startswith(("/api/images/", "/api/documents/")) and reply.status_code < 400:
+            if route.startswith(("/api/images/", "/api/widget/images/", "/api/documents/")) and reply.status_code < 400:
                 told |= {state}
             if route == "/api/articles" and name == "the local user":
                 told -= {"failing"}  # whoever is at the machine hears of articles that were never published

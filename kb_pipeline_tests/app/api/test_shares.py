@@ -5,13 +5,10 @@ from pathlib import Path
 import httpx
 import pytest
 
-from kb_pipeline.flow.build import build_article
-from kb_pipeline.flow.layers import LAYER_NAMES, Run
-from kb_pipeline.flow.publish import publish
-from kb_pipeline.flow.workspace import open_workspace
 from kb_pipeline.settings import Settings
 from kb_pipeline.store.audit import AuditLine, read_audit
 from kb_pipeline_tests.app.api.conftest import Serve, openai_of, signed_in
+from kb_pipeline_tests.app.publishing import Author
 
 QUESTION = "How do I crop a layer?"
 SALARY = "What is the salary of the director?"
@@ -71,14 +68,7 @@ def test_of_several_quotations_those_are_left_out_that_its_reader_may_not_read(s
 def test_rights_are_those_of_the_moment(service: httpx.Client, own: Settings, tmp_path: Path) -> None:
     share_id = share(service, ask(service, QUESTION))
     assert opened(service, share_id).json()["turn"]["answer"]
-    restricted = own.model_copy(update={"staging": str(tmp_path / "staging")})
-    folder = tmp_path / "staging" / "layers"
-    folder.mkdir(parents=True)
-    (folder / "index.html").write_text((Path(own.staging) / "layers" / "index.html").read_text())
-    (folder / "crop.png").write_bytes((Path(own.staging) / "layers" / "crop.png").read_bytes())
-    (folder / "metadata.json").write_text('{"access_control_list": ["group-hr"]}')
-    run = Run("run-2", "2026-02-01T00:00:00+00:00")
-    publish(open_workspace(restricted), [build_article(restricted, "layers", LAYER_NAMES, run)], LAYER_NAMES, run)
+    Author(own, tmp_path / "staging").restricts("layers", "group-hr")
     assert opened(service, share_id).json()["turn"]["answer"] is None
     assert opened(service, share_id, ANN).json()["turn"]["answer"]
 
@@ -108,14 +98,7 @@ def test_a_source_that_has_changed_since_is_said_to_have_as_in_the_conversation(
     service: httpx.Client, own: Settings, tmp_path: Path
 ) -> None:
     share_id = share(service, ask(service, QUESTION))
-    changed = own.model_copy(update={"staging": str(tmp_path / "staging")})
-    folder = tmp_path / "staging" / "layers"
-    folder.mkdir(parents=True)
-    text = (Path(own.staging) / "layers" / "index.html").read_text().replace("Crop to Content", "Crop to Frame")
-    (folder / "index.html").write_text(text)
-    (folder / "crop.png").write_bytes((Path(own.staging) / "layers" / "crop.png").read_bytes())
-    run = Run("run-2", "2026-02-01T00:00:00+00:00")
-    publish(open_workspace(changed), [build_article(changed, "layers", LAYER_NAMES, run)], LAYER_NAMES, run)
+    Author(own, tmp_path / "staging").replaces("layers", "Crop to Content", "Crop to Frame")
     turn = opened(service, share_id).json()["turn"]
     (own_turn,) = service.get("/api/conversations/conv_1", headers=ANN).json()["turns"]
     assert turn["stale"] == own_turn["stale"] != []
