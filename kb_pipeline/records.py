@@ -241,10 +241,15 @@ class ImageProblem(Record):
 
 
 class DescribedImages(Record):
-    """The descriptions of an article's images by staged file name."""
+    """The descriptions of an article's images by staged file name.
+
+    ``said`` are the sentences of the author that they begin with, ``warnings`` are about those that were left out.
+    """
 
     descriptions: dict[str, ImageDescription]
     problems: tuple[ImageProblem, ...] = ()
+    said: dict[str, str] = Field(default_factory=dict, exclude_if=not_)
+    warnings: tuple[str, ...] = Field(default=(), exclude_if=not_)
 
 
 # --- conversion ----------------------------------------------------------------------------------
@@ -342,7 +347,7 @@ class ConvertedArticle(Record):
 
 
 class ServedImage(Record):
-    """An image of a serving article and its source."""
+    """An image of a serving article and its source; ``said`` is the author's sentence that begins its description."""
 
     path: str
     source_file: str
@@ -352,6 +357,7 @@ class ServedImage(Record):
     height: int
     alt: str = ""
     caption: str = ""
+    said: str = Field(default="", exclude_if=not_)
     description: ImageDescription
 
 

@@ -257,9 +257,8 @@ class _Build:
         doing(f"making {layer.name}")
         made, usage = self._metered(layer, inputs)
         if last and layer.observes and (last.fingerprint, last.output_hash) == (made_from, made.output_hash):
-            self.state = self.state.with_layer(
-                layer.name, last.model_copy(update={"files": dict(made.files), "format": made.format})
-            )
+            stated = {"files": dict(made.files), "format": made.format, "text_hash": made.text_hash}
+            self.state = self.state.with_layer(layer.name, last.model_copy(update=stated))
             return result_of(layer, last, made.report_with_checks(), inputs, started, reused=True)
         new = layer_state(made_from, made, self.run, time.perf_counter() - started, usage)
         self.state = self.state.with_layer(layer.name, new)
@@ -321,6 +320,7 @@ def layer_state(
         usage=usage,
         files=dict(made.files),
         format=made.format,
+        text_hash=made.text_hash,
     )
 
 

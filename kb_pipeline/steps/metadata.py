@@ -17,6 +17,7 @@ from pydantic import ValidationError
 from kb_pipeline.errors import UnreadableArticleError
 from kb_pipeline.records import ArticleMetadata
 from kb_pipeline.steps.html.decode import clean
+from kb_pipeline.steps.said_of_images import IMAGES, misplaced
 from kb_pipeline.steps.strict_json import strict_json
 
 METADATA_FILE = "metadata.json"
@@ -97,8 +98,9 @@ def _read(data: bytes, name: str) -> ReadMetadata:
     values = _parse(data)
     facts, fact_warnings = read_facts(values, name)
     stated = {key: values.pop(key) for key in FACTS if key in values}
-    unknown = {key: value for key, value in values.items() if key not in ArticleMetadata.model_fields}
-    if suspect := next(_suspects({**unknown, **stated}), None):
+    known = {*ArticleMetadata.model_fields, *([IMAGES] if name == METADATA_FILE else ())}
+    unknown = {key: value for key, value in values.items() if key not in known}
+    if suspect := next(_suspects({**unknown, **stated, IMAGES: misplaced(values.get(IMAGES))}), None):
         raise _InvalidError(f"{_shown(suspect)} looks like a misspelt or misplaced {_ACCESS!r}")
     try:
         metadata = ArticleMetadata.model_validate(values)

@@ -5,6 +5,7 @@ Work is skipped according to these states and not to Dagster's event log, which 
 
 from collections.abc import Iterable, Iterator, Mapping
 from functools import partial
+from operator import not_
 
 from pydantic import Field, TypeAdapter
 
@@ -23,7 +24,8 @@ class LayerState(Record):
 
     ``files`` are the SHA-256 hashes of the layer's files, by the names that the layer gives them; empty in states of
     older releases. The layer ``search_index`` has those of the published version. ``format`` is that of the staged
-    document; "" for a page, "serving" for an article that another program made.
+    document; "" for a page, "serving" for an article that another program made. ``text_hash`` is the hash of what is
+    staged without what the author says of pictures, which only their descriptions are made from; "" if that is all.
     """
 
     fingerprint: str
@@ -35,6 +37,7 @@ class LayerState(Record):
     usage: tuple[Usage, ...] = ()
     files: dict[str, str] = Field(default_factory=dict)
     format: str = ""
+    text_hash: str = Field(default="", exclude_if=not_)
 
 
 class BuildFailure(Record):

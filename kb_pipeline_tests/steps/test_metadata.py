@@ -33,6 +33,20 @@ def test_all_fields_are_read() -> None:
     assert read_metadata((BOM + "{}").encode()).metadata == ArticleMetadata()
 
 
+def test_sentences_about_pictures_are_known_and_whatever_their_names_restrict_nobody() -> None:
+    said = {"access_control.png": "The list of groups.", "permissions.png": "The rights.", "acl.jpg": "A list."}
+    assert read_metadata(json.dumps({"images": said}).encode()) == (ArticleMetadata(), ())
+
+
+@pytest.mark.parametrize(
+    "misplaced",
+    [{"access_control_list": ["hr"]}, {"access_control_list": "hr"}, [{"acl": ["hr"]}], {"a.png": {"acl": ["hr"]}}],
+)
+def test_a_list_of_readers_below_the_pictures_refuses_the_file(misplaced: object) -> None:
+    with pytest.raises(UnreadableArticleError, match="misspelt or misplaced"):
+        read({"images": misplaced})
+
+
 # --- who may read the article --------------------------------------------------------------------
 
 

@@ -27,8 +27,8 @@ class Run:
 class LayerOutput:
     """The result of making a layer: the hash of its content, a report for people, and the results of its checks.
 
-    ``files`` are the SHA-256 hashes of the files that were written, by the names of :meth:`Layer.files`. ``format`` is
-    for the state.
+    ``files`` are the SHA-256 hashes of the files that were written, by the names of :meth:`Layer.files`. ``format`` and
+    ``text_hash`` are for the state.
     """
 
     output_hash: str
@@ -36,6 +36,7 @@ class LayerOutput:
     checks: tuple[CheckResult, ...] = ()
     files: Mapping[str, str] = field(default_factory=dict)
     format: str = ""
+    text_hash: str = ""
 
     def report_with_checks(self) -> Report:
         """The report, with a table of the checks."""

@@ -50,6 +50,8 @@ from kb_pipeline.store.state import ArticleState, LayerState
 
 _CONVERSION, _TEXT, _IMAGES, _LINES = "conversion.json", "article.md", "images/", "ocr-lines.json"
 _PREVIEWED = "conversion-"
+_TEXT_HASH = "text"
+"""The input that stands for the staged article where its author says something of pictures besides."""
 
 LARGEST_IMAGE = 100_000_000
 """Larger image files, in bytes, are not opened."""
@@ -81,8 +83,13 @@ class ConvertedMarkdownLayer(Layer):
         others = [name for name in made.files if name.startswith(_IMAGES) or name == _LINES] if made else []
         return {name: folder / name for name in (_CONVERSION, _TEXT, *others)}
 
+    def made_from(self, inputs: Mapping[str, str]) -> str:
+        return super().made_from(_of_text(inputs))
+
     def inputs(self, state: ArticleState, run: Run) -> dict[str, str]:
         inputs = super().inputs(state, run)
+        if text_hash := state.layers[StagedArticleLayer.name].text_hash:
+            inputs[_TEXT_HASH] = text_hash
         file_format = state.layers[StagedArticleLayer.name].format
         if file_format == "html" and self.workspace.renderer:
             return {**inputs, "render": self.workspace.settings.render}
@@ -109,7 +116,7 @@ class ConvertedMarkdownLayer(Layer):
             return self._take_over(article_id, self._read(article_id, files[staged.main]), files)
         main, document, images = self._source(staged)
         doing(f"converting {staged.main}")
-        made_from = fingerprint(self.backend(), inputs)
+        made_from = self._paid_for(inputs)
         try:
             converted = self._convert(article_id, partial(self._analyzed, staged, main, document, images), made_from)
         except EmptyArticleError:
@@ -229,13 +236,16 @@ class ConvertedMarkdownLayer(Layer):
         """Whether a service was paid already for the conversion of these inputs, for the article or a preview."""
         if not self.pool():
             return False
-        if self._paid(article_id, fingerprint(self.backend(), inputs)) is not None:
+        if self._paid(article_id, self._paid_for(inputs)) is not None:
             return True
         answers = self._answers(article_id)
         if not inputs or not answers:  # without inputs nobody knows what would be sent
             return False
         staged = load_staged(self.layout, article_id)
         return is_answered(answers, partial(self._analyzed, staged, *self._source(staged)))
+
+    def _paid_for(self, inputs: Mapping[str, str]) -> str:
+        return fingerprint(self.backend(), _of_text(inputs))
 
     def _answers(self, article_id: str) -> Answers:
         """All that services answered for the article and was kept, for a run or a preview."""
@@ -275,6 +285,12 @@ def _control(document: SourceDocument | None) -> Control:
     if document is None:
         return Control()
     return Control(document.control, document.left_out, document.outline, document.beside_text)
+
+
+def _of_text(inputs: Mapping[str, str]) -> dict[str, str]:
+    """The inputs as far as the text depends on them. The others tell Dagster what is upstream."""
+    others = {name: value for name, value in inputs.items() if name != _TEXT_HASH}
+    return {**others, StagedArticleLayer.name: inputs[_TEXT_HASH]} if _TEXT_HASH in inputs else others
 
 
 def inside_name(file: str) -> str:

@@ -1,6 +1,6 @@
 """image_descriptions: a description of each content image. A model is called once for each distinct image."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import ClassVar
 
 from upath import UPath
@@ -8,11 +8,14 @@ from upath import UPath
 from kb_pipeline.errors import ImageError
 from kb_pipeline.flow.layers.base import Layer, LayerOutput, Run, read_made
 from kb_pipeline.flow.layers.converted_markdown import ConvertedMarkdownLayer, load_converted, read_image
+from kb_pipeline.flow.layers.staged_article import StagedArticleLayer, load_staged
 from kb_pipeline.limited import doing, progressed
 from kb_pipeline.records import DescribedImages, ImageDescription, ImageProblem, ImageReference, Report, Table
 from kb_pipeline.services.usage import timed_use
 from kb_pipeline.steps.describe import CONTEXT_VERSION, in_context
 from kb_pipeline.steps.fingerprint import fingerprint, sha256
+from kb_pipeline.steps.metadata import METADATA_FILE
+from kb_pipeline.steps.said_of_images import SaidOfImages, read_said
 from kb_pipeline.store.files import parse_record, read_bytes, write_bytes
 from kb_pipeline.store.kept import DurableRecord
 from kb_pipeline.store.layout import Layout
@@ -61,6 +64,7 @@ class ImageDescriptionsLayer(Layer):
         problems: list[ImageProblem] = []
         new = 0
         converted = load_converted(self.layout, article_id, state.layers.get(ConvertedMarkdownLayer.name))
+        said = self._said(state, [image.file for image in converted.images])
         for image in converted.images:
             doing(f"reading {image.file}")
             try:
@@ -74,11 +78,24 @@ class ImageDescriptionsLayer(Layer):
                 continue
             progressed()
             new += is_new
-            descriptions[image.file] = in_context(description, image)
-        described = DescribedImages(descriptions=descriptions, problems=tuple(problems))
+            descriptions[image.file] = in_context(description, image, said.sentences.get(image.file, ""))
+        described = DescribedImages(
+            descriptions=descriptions,
+            problems=tuple(problems),
+            said={file: said.sentences[file] for file in descriptions if file in said.sentences},
+            warnings=said.warnings,
+        )
         data = described.model_dump_json(indent=1).encode()
         write_bytes(self.layout.descriptions(article_id), data)
         return LayerOutput(sha256(data), _report(described, new), files={_DESCRIPTIONS: sha256(data)})
+
+    def _said(self, state: ArticleState, files: Collection[str]) -> SaidOfImages:
+        """What the author says of these pictures."""
+        staged = load_staged(self.layout, state.article_id, state.layers.get(StagedArticleLayer.name))
+        metadata = next((file for file in staged.files if file.name == METADATA_FILE), None)
+        if metadata is None or self.workspace.staging.made_elsewhere:
+            return SaidOfImages({}, ())
+        return read_said(self.workspace.staging.read(state.article_id, METADATA_FILE, metadata.sha256), files)
 
     def _describe(self, article_id: str, image: ImageReference) -> tuple[ImageDescription, bool]:
         """The image's description, and whether the model was called for it."""

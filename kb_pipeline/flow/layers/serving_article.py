@@ -26,7 +26,7 @@ from kb_pipeline.limited import doing
 from kb_pipeline.records import (
     ArticleLink,
     ConvertedArticle,
-    ImageDescription,
+    DescribedImages,
     ImageReference,
     Manifest,
     Provenance,
@@ -102,7 +102,7 @@ class ServingArticleLayer(Layer):
         converted = load_converted(self.layout, article_id, state.layers.get(ConvertedMarkdownLayer.name))
         described = load_descriptions(self.layout, article_id, state.layers.get(ImageDescriptionsLayer.name))
         shown = [image for image in converted.images if image.file in described.descriptions]
-        images = [self._write_image(article_id, image, described.descriptions[image.file]) for image in shown]
+        images = [self._write_image(article_id, image, described) for image in shown]
         blocks = {
             image.file: ImageBlock(stem=image.stem, **described.descriptions[image.file].model_dump())
             for image in shown
@@ -114,7 +114,11 @@ class ServingArticleLayer(Layer):
             update={
                 "document": self._write_original(state, converted) if self._has_original(state) else None,
                 "unplaced_images": converted.unplaced_images + len(merged.unplaced),
-                "warnings": (*converted.warnings, *(problem.problem for problem in described.problems)),
+                "warnings": (
+                    *converted.warnings,
+                    *described.warnings,
+                    *(problem.problem for problem in described.problems),
+                ),
             }
         )
         markdown = marks_to_comments(merged.markdown) if manifest.pages else merged.markdown
@@ -143,7 +147,7 @@ class ServingArticleLayer(Layer):
         files = {name: sha256(data) for name, data in contents.items()}
         return LayerOutput(_content_hash(markdown, manifest), report, files=files)
 
-    def _write_image(self, article_id: str, image: ImageReference, description: ImageDescription) -> ServedImage:
+    def _write_image(self, article_id: str, image: ImageReference, described: DescribedImages) -> ServedImage:
         doing(f"converting {image.file}")
         png = self.workspace.images.to_png(read_image(self.workspace, article_id, image))
         path = f"images/{image.stem}.png"
@@ -160,7 +164,8 @@ class ServingArticleLayer(Layer):
             height=png.height,
             alt=image.alt,
             caption=image.caption,
-            description=description,
+            said=described.said.get(image.file, ""),
+            description=described.descriptions[image.file],
         )
 
     def _write_original(self, state: ArticleState, converted: ConvertedArticle) -> ServedDocument:

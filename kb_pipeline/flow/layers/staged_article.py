@@ -8,8 +8,10 @@ from upath import UPath
 from kb_pipeline.errors import DamagedLayerError
 from kb_pipeline.flow.layers.base import Layer, LayerOutput, Run, read_made
 from kb_pipeline.records import Report, Scalar, StagedArticle, Table
-from kb_pipeline.steps.fingerprint import sha256
+from kb_pipeline.steps.fingerprint import fingerprint, sha256
 from kb_pipeline.steps.main_file import format_of
+from kb_pipeline.steps.metadata import METADATA_FILE
+from kb_pipeline.steps.said_of_images import besides_images
 from kb_pipeline.steps.serving_contract import SERVING
 from kb_pipeline.store.files import parse_record, read_bytes, write_bytes
 from kb_pipeline.store.layout import Layout
@@ -48,7 +50,19 @@ class StagedArticleLayer(Layer):
             write_bytes(path, data)
         kind = SERVING if self.workspace.staging.made_elsewhere else format_of(staged.main)
         made_of = "" if kind == "html" else kind
-        return LayerOutput(staged.content_hash, _report(staged), files={_INVENTORY: sha256(data)}, format=made_of)
+        files = {_INVENTORY: sha256(data)}
+        return LayerOutput(
+            staged.content_hash, _report(staged), files=files, format=made_of, text_hash=self._text_hash(staged)
+        )
+
+    def _text_hash(self, staged: StagedArticle) -> str:
+        """The hash of what is staged besides what the author says of pictures; correcting that converts nothing."""
+        metadata = next((file for file in staged.files if file.name == METADATA_FILE), None)
+        if metadata is None or self.workspace.staging.made_elsewhere:
+            return ""
+        rest = besides_images(self.workspace.staging.read(staged.article_id, METADATA_FILE, metadata.sha256))
+        others = [file for file in staged.files if file is not metadata]
+        return content_hash([*others, metadata.model_copy(update={"sha256": fingerprint(rest)})] if rest else others)
 
 
 def _report(staged: StagedArticle) -> Report:

@@ -32,17 +32,19 @@ _WORD = re.compile(r"\w+")
 _SENTENCE = re.compile(r"(?<=[.!?])\s+")
 
 
-def in_context(description: ImageDescription, reference: ImageReference) -> ImageDescription:
+def in_context(description: ImageDescription, reference: ImageReference, said: str = "") -> ImageDescription:
     """Add caption, alternative text and the step that the image illustrates, if they say something new.
 
-    They come first; what was read from the pixels follows after ``SEEN``.
+    They come first; what was read from the pixels follows after ``SEEN``. Before all of them stands what the author
+    ``said`` of the picture. It replaces nothing: the names on buttons and fields, which people search for, are only in
+    what was read.
 
     A context that is a numbered title ("Figure 3. ...") counts as a caption. If the image shows no navigation path, one
     named in the step is used.
     """
     numbered = _NUMBERING.match(reference.context) is not None
     title, step = (reference.context, "") if numbered else ("", _step(reference.context))
-    labels: list[str] = []
+    labels = [said] if said else []
     for label in (_label(reference.caption), _label(reference.alt), _label(title)):
         if label and not _repeats(label, labels):
             labels.append(label)
