@@ -25,6 +25,7 @@ from app.grounding.citations import CitationBook
 from app.library.articles import Articles
 from app.library.originals.pictures import PagePictures
 from app.library.retrieval import Retrieval
+from app.library.standings import Standings
 from app.network.queries import NetworkQueries
 from app.network.running import Investigations
 from app.network.served import Network, ServedNetwork
@@ -62,6 +63,7 @@ class AgentService:
     usual_answerer: Answerer
     chosen_model: ChosenModel
     articles: Articles
+    standings: Standings
     conversations: ConversationStore
     references: References
     pictures: PagePictures
@@ -209,6 +211,7 @@ def open_service(settings: AppSettings, knowledge_base: Settings) -> AgentServic
         usual_answerer=answerer_for(settings),
         chosen_model=ChosenModel(settings, answerer_for),
         articles=articles,
+        standings=Standings(workspace, articles),
         conversations=conversations,
         references=References(retrieval),
         pictures=PagePictures(workspace.layout),

@@ -7,12 +7,15 @@ from typing import Annotated
 from fastapi import APIRouter, Query
 
 from app.api.context import compose_context
+from app.api.contributions import Calling
 from app.api.gate import TheService, Who
 from app.callers.principal import Principal
+from app.contributing.contributing import Caller
 from app.grounding.citations import document_url, passage_of
 from app.language.suggestions import suggest
+from app.library.standings import STATUSES
 from app.logs.auditing import note
-from app.schema.articles import Article, ArticleList, ArticleSort
+from app.schema.articles import Article, ArticleList, ArticleSort, ArticleStatus
 from app.schema.asking import Suggestions
 from app.schema.context import Backlog, BacklogPart, KnowledgeContext, Mode
 from app.schema.search import SearchResult, SearchResults
@@ -28,8 +31,9 @@ router = APIRouter(prefix="/api", tags=["knowledge base"])
 @router.get("/articles")
 async def articles(
     service: TheService,
-    who: Who,
+    caller: Calling,
     search: Annotated[str, Query(max_length=200)] = "",
+    status: ArticleStatus | None = None,
     document_type: Annotated[str, Query(alias="type", max_length=200)] = "",
     department: Annotated[str, Query(max_length=200)] = "",
     since: date | None = None,
@@ -38,11 +42,18 @@ async def articles(
     limit: Annotated[int, Query(ge=1, le=500)] = 50,
     offset: Annotated[int, Query(ge=0)] = 0,
 ) -> ArticleList:
-    """The articles that the caller may see, by title unless another order is asked for."""
-    return await asyncio.to_thread(
+    """The articles that the caller may see, by title unless another order is asked for.
+
+    ``status`` is what an author asks: which fail, or wait for the next ingest. Those that nobody may see are
+    ``withheld``, and told to the local user alone.
+    """
+    who = caller.who
+    among = await asyncio.to_thread(service.standings.summaries, who, status) if status else None
+    listing = await asyncio.to_thread(
         service.articles.page,
         who,
         search,
+        among=among,
         document_type=document_type,
         department=department,
         since=since.isoformat() if since else "",
@@ -51,21 +62,25 @@ async def articles(
         limit=limit,
         offset=offset,
     )
+    return (
+        listing.model_copy(update={"statuses": tuple(STATUSES)}) if service.contributing.is_author(caller) else listing
+    )
 
 
 @router.get("/articles/{article_id}")
 async def article(
     article_id: str,
     service: TheService,
-    who: Who,
+    caller: Calling,
     page: Annotated[int | None, Query(ge=1, le=10_000_000)] = None,
     chunk: Annotated[str | None, Query(max_length=200)] = None,
 ) -> Article:
     """A published article with its chunks in the index; of a long document the part with this page or chunk."""
-    return await asyncio.to_thread(_open, service, article_id, who, page, chunk)
+    return await asyncio.to_thread(_open, service, article_id, caller, page, chunk)
 
 
-def _open(service: AgentService, article_id: str, who: Principal, page: int | None, chunk_id: str | None) -> Article:
+def _open(service: AgentService, article_id: str, caller: Caller, page: int | None, chunk_id: str | None) -> Article:
+    who = caller.who
     service.articles.manifest(article_id, who)  # checks access before anything else is read
     try:
         index = service.retrieval.reader().index
@@ -74,6 +89,8 @@ def _open(service: AgentService, article_id: str, who: Principal, page: int | No
     except IndexMissingError:
         chunks = []
     article = service.articles.open(article_id, who, chunks, page=page, chunk_id=chunk_id)
+    if service.contributing.is_author(caller):
+        article = service.articles.for_authors(article)
     may_open = article.filename and service.settings.serve_documents
     url = document_url(article_id, article.filename) if may_open else None
     return article.model_copy(update={"run_url": service.run_url(article.run_id), "document_url": url})

@@ -25,7 +25,7 @@ from app.client.network import NetworkClient
 from app.client.service_token import ServiceToken
 from app.grounding.citations import DOCUMENT_ROUTE, IMAGE_ROUTE
 from app.schema.answers import ChatAnswer
-from app.schema.articles import Article, ArticleList, ArticleSort, ArticleUse
+from app.schema.articles import Article, ArticleList, ArticleSort, ArticleStatus, ArticleUse
 from app.schema.asking import ChatRequest, CollectionList, Suggestions, picture_path
 from app.schema.context import Backlog, KnowledgeContext, Mode
 from app.schema.contributions import (
@@ -202,6 +202,7 @@ class Client(NetworkClient):
         self,
         search: str = "",
         *,
+        status: ArticleStatus | None = None,
         document_type: str = "",
         department: str = "",
         since: date | None = None,
@@ -210,11 +211,12 @@ class Client(NetworkClient):
         limit: int = 50,
         offset: int = 0,
     ) -> ArticleList:
-        """The articles whose title, id or file name contains ``search``, and that came in ``since`` that day."""
+        """The articles with this status whose title, id or file name contains ``search``, that came in since then."""
         return self._get(
             ArticleList,
             "/api/articles",
             search=search,
+            status=status,
             limit=limit,
             offset=offset,
             type=document_type or None,

@@ -101,6 +101,10 @@ class Contributing:
         """Whether the caller may accept and reject."""
         return may_review(self._settings.reviewers, _names(caller), is_local=caller.is_local)
 
+    def is_author(self, caller: Caller) -> bool:
+        """Whether the caller is named for the articles, to review or to hand in files, or runs the service."""
+        return self.reviews(caller) or self.upload_rules(caller) is not None or caller.who.is_operator
+
     def upload_rules(self, caller: Caller) -> UploadRules | None:
         """What files the caller may hand in; ``None`` if none."""
         if not may_upload(self._settings.uploaders, _names(caller), is_local=caller.is_local):

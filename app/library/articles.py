@@ -4,7 +4,7 @@ Articles that a person may not see do not exist for them: they are not listed, c
 """
 
 import threading
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from time import monotonic
@@ -15,12 +15,20 @@ from upath import UPath
 from app.callers.principal import Principal
 from app.grounding.citations import breaks_with_image_urls, image_at, images_of, with_image_urls
 from app.library.parts import part_of
-from app.schema.articles import Article, ArticleChunk, ArticleList, ArticleSort, ArticleSummary
+from app.schema.articles import (
+    Article,
+    ArticleChunk,
+    ArticleFailure,
+    ArticleList,
+    ArticlePicture,
+    ArticleSort,
+    ArticleSummary,
+)
 from kb_pipeline.errors import DamagedLayerError, InvalidArticleIdError, KnowledgeBaseError
 from kb_pipeline.flow.access import AccessLists
 from kb_pipeline.flow.layers.chunks import load_chunks
 from kb_pipeline.flow.layers.serving_article import ServingArticleLayer, load_manifest
-from kb_pipeline.records import HIDDEN, Chunk, Manifest, sections
+from kb_pipeline.records import HIDDEN, Chunk, Manifest, ServedImage, sections
 from kb_pipeline.search.base import folded
 from kb_pipeline.steps.article_ids import check_article_id
 from kb_pipeline.steps.chunk import Titles, is_deferred
@@ -79,6 +87,7 @@ class Articles:
         who: Principal,
         search: str = "",
         *,
+        among: Sequence[ArticleSummary] | None = None,
         document_type: str = "",
         department: str = "",
         since: str = "",
@@ -87,7 +96,7 @@ class Articles:
         limit: int = 50,
         offset: int = 0,
     ) -> ArticleList:
-        """A page of the articles whose title, id or file name contains ``search``.
+        """A page of the articles whose title, id or file name contains ``search``; ``among`` them, by default all.
 
         ``document_type`` and ``department`` are compared without regard to case; ``since`` is the first day (ISO 8601)
         on which an article may have come in. "" does not limit. Articles without the fact to sort by come last.
@@ -97,7 +106,7 @@ class Articles:
         wanted = {"document_type": folded(document_type), "department": folded(department)}
         summaries = [
             summary
-            for summary in everything
+            for summary in (everything if among is None else among)
             if query in _names(summary)
             and all(value in ("", folded(getattr(summary, name))) for name, value in wanted.items())
             and summary.upload_date >= since
@@ -202,6 +211,18 @@ class Articles:
             content_hash=manifest.provenance.content_hash,
         )
 
+    def for_authors(self, article: Article) -> Article:
+        """The article with what its author wants to know besides: why it fails, and what its pictures were read as."""
+        state = load_state(self.layout, article.article_id)
+        manifest = self._manifest(article.article_id)
+        failure = state.failure and ArticleFailure(
+            reason=state.failure.reason.removeprefix(f"{article.article_id}: "),
+            remedy=state.failure.remedy,
+            failed_at=state.failure.last_at,
+        )
+        pictures = tuple(_picture(article.article_id, image) for image in manifest.images) if manifest else ()
+        return article.model_copy(update={"failure": failure, "pictures": pictures})
+
     def manifest(self, article_id: str, who: Principal) -> Manifest:
         """The published article's manifest.
 
@@ -263,10 +284,12 @@ class Articles:
 
     def _read(self, article_id: str) -> ArticleListing:
         state = load_state(self.layout, article_id)
-        error = state.failure.error.partition("\n")[0] if state.failure else None
+        failure = state.failure
+        error, remedy = (failure.reason, failure.remedy) if failure else (None, "")
         if not state.published:
             return ArticleListing(
-                ArticleSummary(article_id=article_id, title=article_id, state="failed", error=error), None
+                ArticleSummary(article_id=article_id, title=article_id, state="failed", error=error, remedy=remedy),
+                None,
             )
         last = state.published[-1]
         manifest = load_manifest(self._texts(article_id, last.id))
@@ -280,6 +303,7 @@ class Articles:
             images=len(manifest.images),
             chunks=len(chunks),
             error=error,
+            remedy=remedy,
             **(entry.model_dump(include=_FACTS) if entry else {}),
         )
         now = [chunk for chunk in chunks if not (chunk.deferred or is_deferred(chunk.heading_path, self._deferring))]
@@ -315,6 +339,18 @@ def _state(state: ArticleState) -> Literal["published", "behind", "pinned"]:
     if state.pinned_version:
         return "pinned"
     return "behind" if state.failure else "published"
+
+
+def _picture(article_id: str, image: ServedImage) -> ArticlePicture:
+    read = image.description
+    return ArticlePicture(
+        **image_at(f"{article_id}/{image.path}").model_dump(),
+        file=image.source_file,
+        read_as=read.description.removeprefix(image.said).lstrip(". ") if image.said else read.description,
+        said=image.said,
+        ui_elements=read.ui_elements,
+        navigation_path=read.navigation_path,
+    )
 
 
 def _chunk(chunk: Chunk) -> ArticleChunk:

@@ -1,5 +1,6 @@
 """The page of one article: its text, at the cited section if a source leads to it; what authors and engineers need."""
 
+import json
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -41,6 +42,8 @@ def show_article(article_id: str) -> None:
         st.html(panel("This article was not found", "It was removed, or never published.", kind="note"))
         return
     st.html(head_html(article))
+    if article.failure:
+        st.html(render("articles", "failing", article.failure, article.published_at))
     if article.document_url:
         is_shown = media_type_of(article.filename) in SHOWN_IN_BROWSERS
         macro, verb = ("open_original", "Open") if is_shown else ("download", "Download")
@@ -61,6 +64,7 @@ def show_article(article_id: str) -> None:
 
 def _show_use(article: Article) -> None:
     st.html(use_html(article, session.client().article_use(article.article_id)))
+    st.html(pictures_html(article))
 
 
 def _show_making(article: Article) -> None:
@@ -166,6 +170,15 @@ def use_html(article: Article, used: ArticleUse) -> str:
     """What authors want to know of an article: how often it is cited, what it should answer, and what to mend."""
     contributions = [contribution_link(gap.question, article.article_id) for gap in used.gaps]
     return render("articles", "use", used, contributions, warnings_of(article))
+
+
+def pictures_html(article: Article) -> str:
+    """What the pictures of the shown text were read as, each beside it; nothing if there are none."""
+    pictures = [picture for picture in article.pictures if picture.url in article.markdown]
+    if not pictures:
+        return ""
+    example = {"images": {pictures[0].file.rpartition("/")[2]: "What this picture shows, in a sentence."}}
+    return render("articles", "pictures", pictures, json.dumps(example, ensure_ascii=False))
 
 
 def chunk_html(chunk: ArticleChunk) -> str:

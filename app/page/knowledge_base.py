@@ -13,7 +13,7 @@ from app.page.article import show_article
 from app.page.failures import ingest_if_advised, panel, sentence, show_failure
 from app.page.markup import passage_html
 from app.page.templates import render
-from app.schema.articles import ArticleList, ArticleSort
+from app.schema.articles import ArticleList, ArticleSort, ArticleStatus
 from app.schema.search import SearchResult, SearchResults
 from kb_pipeline.records import SearchMode
 
@@ -117,9 +117,16 @@ _ORDERS: dict[str, tuple[ArticleSort, bool]] = {
     "Most pages": ("pages", True),
 }
 _ANY = ""
+_NOTHING_OF: dict[ArticleStatus, tuple[str, str]] = {
+    "published": ("No article is published as it is", "Those that fail show an older version, or none."),
+    "failing": ("No article fails", "The newest version of each is published."),
+    "waiting": ("No article waits", "Every article is as it lies in the staging folder."),
+    "withheld": ("No article is withheld", "Of each it is known who may read it."),
+}
 
 
 class _Limits(TypedDict):
+    status: ArticleStatus | None
     document_type: str
     department: str
     since: date | None
@@ -132,7 +139,13 @@ def _show_filters(listing: ArticleList, limits: _Limits) -> None:
         ("Department", "article-department", listing.departments, limits["department"]),
     ]
     offered = [fact for fact in facts if fact[2] or fact[3]]
-    *choices, day, order = st.columns(len(offered) + 2)
+    # a choice that is made stays to be undone, whatever it leaves of the list
+    statuses = listing.statuses or ((limits["status"],) if limits["status"] else ())
+    *choices, day, order = st.columns(bool(statuses) + len(offered) + 2)
+    if statuses:
+        choices.pop(0).selectbox(
+            "Status", [None, *statuses], key="article-status", format_func=lambda one: (one or "all").capitalize()
+        )
     for column, (label, key, values, chosen) in zip(choices, offered, strict=True):
         options = [_ANY, *values, *([chosen] if chosen not in values else [])] if chosen else [_ANY, *values]
         column.selectbox(label, options, key=key, format_func=lambda value: value or "All")
@@ -148,6 +161,7 @@ def _show_articles() -> None:
     chosen = st.session_state
     sort, descending = _ORDERS[chosen.get("article-order") or "Title"]
     limits: _Limits = {
+        "status": chosen.get("article-status"),
         "document_type": chosen.get("article-type") or "",
         "department": chosen.get("article-department") or "",
         "since": chosen.get("article-since"),
@@ -156,10 +170,12 @@ def _show_articles() -> None:
     listing = client.articles(words or "", **limits, sort=sort, descending=descending, limit=_PAGE, offset=offset)
     if offset and not listing.articles:
         listing = client.articles(words or "", **limits, sort=sort, descending=descending, limit=_PAGE)
-    if listing.total or any(limits.values()):
+    if listing.total or listing.statuses or any(limits.values()):
         _show_filters(listing, limits)
     if listing.total:
         st.html(articles_html(listing))
+    elif (status := limits["status"]) and not words and sum(map(bool, limits.values())) == 1:
+        st.html(panel(*_NOTHING_OF[status], kind="note"))
     elif any(limits.values()):
         st.html(panel("No article meets these filters", "Choose another type, department or day.", kind="note"))
     elif words:

@@ -167,13 +167,7 @@ def failures(as_json: AsJson = False) -> None:
 
 
 def _advice(failure: BuildFailure, is_staged: bool) -> str:
-    if not is_staged:
-        return "it is gone from staging: kb remove"
-    if failure.transient:
-        return "tried again by itself while kb serve runs; or: kb retry"
-    if failure.defect:
-        return "report it; its stack trace: kb failures --json"
-    return "fix it in staging; it is then ingested again"
+    return failure.remedy if is_staged else "it is gone from staging: kb remove"
 
 
 def _failure_json(state: ArticleState, failure: BuildFailure, advice: str) -> dict[str, object]:
@@ -191,7 +185,7 @@ def _print_failures(rows: list[tuple[ArticleState, BuildFailure, str]]) -> None:
         published = "an older version" if state.published else "no version"
         colour = "yellow" if failure.transient else "red"
         tries = f"{failure.attempts} {'try' if failure.attempts == 1 else 'tries'} since {when(failure.first_at)}"
-        error = failure.error.partition("\n")[0].removeprefix(f"{state.article_id}: ")
+        error = failure.reason.removeprefix(f"{state.article_id}: ")
         out.print(
             f"[bold]{escape(state.article_id)}[/]  [{colour}]{failure.kind}[/] in {failure.layer}, {tries}, "
             f"{published} is published",

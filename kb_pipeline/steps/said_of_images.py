@@ -44,7 +44,7 @@ def read_said(data: bytes, files: Collection[str]) -> SaidOfImages:
     sentences: dict[str, str] = {}
     problems: list[tuple[str, str]] = []
     for name, value in stated.items():
-        found = called.get(unicodedata.normalize("NFC", name), ())
+        found = called.get(unicodedata.normalize("NFC", name), [])
         text = _one_line(value) if isinstance(value, str) else ""
         if problem := _problem(name, value, found):
             problems.append((name, problem))

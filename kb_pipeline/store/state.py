@@ -65,6 +65,20 @@ class BuildFailure(Record):
         """The word for people: "transient" or "permanent"."""
         return "transient" if self.transient else "permanent"
 
+    @property
+    def reason(self) -> str:
+        """The error on one line."""
+        return self.error.partition("\n")[0]
+
+    @property
+    def remedy(self) -> str:
+        """What to do about it, for people."""
+        if self.transient:
+            return "tried again by itself while kb serve runs; or: kb retry"
+        if self.defect:
+            return "report it; its stack trace: kb failures --json"
+        return "fix it in staging; it is then ingested again"
+
 
 class PublishedVersion(Record):
     """A version that was published: its serving files, and its entries in a generation of the index."""

@@ -20,30 +20,31 @@ class Author:
         shutil.copytree(own.staging, staging)
         self.settings = own.model_copy(update={"staging": str(staging)})
 
-    def replaces(self, article_id: str, old: str, new: str) -> None:
-        """Replace words of an article, which must be there."""
+    def replaces(self, article_id: str, old: str, new: str, *, fails: bool = False) -> None:
+        """Replace words of an article, which must be there; ``fails``: it cannot be published with the new ones."""
         page = Path(self.settings.staging) / article_id / "index.html"
         html = page.read_text()
         assert old in html
         page.write_text(html.replace(old, new))
-        self._publish(article_id)
+        self.publishes(article_id, fails=fails)
 
     def restricts(self, article_id: str, *readers: str) -> None:
         """Let only these users and groups read an article."""
         names = ", ".join(f'"{reader}"' for reader in readers)
         metadata = Path(self.settings.staging) / article_id / "metadata.json"
         metadata.write_text(f'{{"access_control_list": [{names}]}}')
-        self._publish(article_id)
+        self.publishes(article_id)
 
     def removes(self, article_id: str) -> None:
         shutil.rmtree(Path(self.settings.staging) / article_id)
         remove_all(open_workspace(self.settings), [article_id])
 
-    def _publish(self, article_id: str) -> None:
+    def publishes(self, article_id: str, *, fails: bool = False) -> None:
+        """Have an article ingested as it is staged."""
         [result] = publish(
             open_workspace(self.settings),
             [build_article(self.settings, article_id, LAYER_NAMES, _RUN)],
             LAYER_NAMES,
             _RUN,
         )
-        assert result.error is None
+        assert (result.error is not None) == fails

@@ -1,12 +1,14 @@
 """The knowledge base to browse."""
 
+import json
 from pathlib import Path
 
 import httpx
 import pytest
 
 from kb_pipeline.settings import Settings
-from kb_pipeline_tests.app.api.conftest import Serve
+from kb_pipeline_tests.app.api.conftest import Serve, signed_in
+from kb_pipeline_tests.app.publishing import Author
 
 
 def test_articles_are_listed_by_title_and_found_by_it(service: httpx.Client) -> None:
@@ -50,3 +52,66 @@ def test_a_damaged_article_hides_no_other(serve: Serve, own: Settings) -> None:
     (Path(own.home) / "serving" / "printing" / "manifest.json").write_text("{")
     listed = serve().get("/api/articles").json()["articles"]
     assert [article["article_id"] for article in listed] == ["layers", "hostile"]
+
+
+# --- for authors ---------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def author(own: Settings, tmp_path: Path) -> Author:
+    return Author(own, tmp_path / "staging")
+
+
+_CROP = '<img src="crop.png" alt="the crop menu">'
+_GONE = '<img src="gone.png" alt="gone">'
+
+
+def test_a_failing_article_opens_with_its_last_good_version_and_says_why_and_what_to_do(
+    serve: Serve, author: Author
+) -> None:
+    author.replaces("layers", _CROP, _GONE, fails=True)
+    service = serve(author.settings)
+    article = service.get("/api/articles/layers").json()
+    assert "Crop to Content" in article["markdown"]
+    assert article["failure"]["reason"].startswith("not published, because images_are_accounted_for: 1 image cannot")
+    assert article["failure"]["remedy"] == "fix it in staging; it is then ingested again"
+    assert article["failure"]["failed_at"] > article["published_at"]
+    listed = service.get("/api/articles", params={"status": "failing"}).json()
+    assert [each["article_id"] for each in listed["articles"]] == ["layers"]
+    assert listed["statuses"] == ["published", "failing", "waiting", "withheld"]
+    assert service.get("/api/articles", params={"status": "published"}).json()["total"] == 2
+    author.replaces("layers", _GONE, _CROP)
+    assert "failure" not in service.get("/api/articles/layers").json()
+
+
+def test_who_is_not_named_for_the_articles_gets_nothing_that_is_for_authors(serve: Serve, author: Author) -> None:
+    author.replaces("layers", _CROP, _GONE, fails=True)
+    service = serve(author.settings, easy_auth=True)
+    reader = signed_in("ann")
+    article = service.get("/api/articles/layers", headers=reader).json()
+    assert "Crop to Content" in article["markdown"]
+    assert not {"failure", "pictures"} & article.keys()
+    assert "statuses" not in service.get("/api/articles", headers=reader).json()
+
+
+def test_what_a_picture_was_read_as_is_told_beside_what_its_author_says(serve: Serve, author: Author) -> None:
+    service = serve(author.settings)
+    (before,) = service.get("/api/articles/layers").json()["pictures"]
+    assert before["file"] == "crop.png" and before["said"] == ""
+    assert before["read_as"].startswith("the crop menu.")
+    metadata = Path(author.settings.staging) / "layers" / "metadata.json"
+    metadata.write_text(json.dumps({"images": {"crop.png": "The menu with the entry for cropping."}}))
+    author.publishes("layers")
+    article = service.get("/api/articles/layers").json()
+    (after,) = article["pictures"]
+    assert after["said"] == "The menu with the entry for cropping."
+    assert after["read_as"] == before["read_as"]
+    assert "> The menu with the entry for cropping." in article["markdown"]
+    found = service.get("/api/search", params={"q": "entry for cropping", "mode": "keyword"}).json()["results"]
+    assert found[0]["article_id"] == "layers"
+    assert after["url"] in [image["url"] for image in found[0]["images"]]
+
+
+@pytest.mark.parametrize("status", ["magic", "", "published,failing"])
+def test_a_status_that_there_is_not_is_422(service: httpx.Client, status: str) -> None:
+    assert service.get("/api/articles", params={"status": status}).status_code == 422

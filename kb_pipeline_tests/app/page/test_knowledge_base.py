@@ -8,7 +8,8 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from app.client import Client
-from app.schema.articles import ArticleList, ArticleSummary, ArticleUse
+from app.page import knowledge_base
+from app.schema.articles import ArticleFailure, ArticleList, ArticleSummary, ArticleUse
 from app.schema.gaps import KnowledgeGap
 from app.schema.search import SearchResults
 from kb_pipeline_tests.app.page.conftest import ask_at, html
@@ -143,6 +144,56 @@ def test_a_service_that_is_down_is_told_by_the_frame(browse: Browse, monkeypatch
     assert "the service does not answer" in browse().exception[0].message
 
 
+# --- for authors ---------------------------------------------------------------------------------
+
+
+@pytest.mark.slow("draws the page, which Streamlit needs a second for")
+def test_a_failing_article_says_above_its_last_good_version_why_and_what_to_do(
+    service: Client, browse: Browse, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    article = service.article("layers")
+    failure = ArticleFailure(
+        reason="1 image cannot be shown: <gone>", remedy="fix it in staging", failed_at="2026-02-02T00:00:00+00:00"
+    )
+    monkeypatch.setattr(Client, "article", lambda *_, **__: article.model_copy(update={"failure": failure}))
+    shown = html(browse(article="layers"))
+    above, _, below = shown.partition("It stands below.")
+    assert "1 image cannot be shown: &lt;gone&gt;" in above
+    assert "What to do: fix it in staging." in above
+    assert "Crop to Content" in below
+
+
+@pytest.mark.slow("draws the page, which Streamlit needs a second for")
+def test_what_a_picture_was_read_as_stands_beside_it_with_how_to_correct_it(service: Client, browse: Browse) -> None:
+    _, _, beside = html(browse(article="layers")).partition("What the pictures were read as")
+    assert "<header>crop.png</header>" in beside
+    assert 'src="/api/images/layers/images/crop.png"' in beside
+    assert "the crop menu." in beside
+    assert "{&#34;images&#34;: {&#34;crop.png&#34;: " in beside
+
+
+@pytest.mark.slow("draws the page, which Streamlit needs a second for")
+def test_the_list_is_filtered_by_status(service: Client, browse: Browse) -> None:
+    page = browse()
+    assert ">Layers</a>" in html(page.selectbox(key="article-status").set_value("published").run())
+    assert "No article fails" in html(page.selectbox(key="article-status").set_value("failing").run())
+    assert "No article is withheld" in html(page.selectbox(key="article-status").set_value("withheld").run())
+    assert ">Layers</a>" in html(page.selectbox(key="article-status").set_value(None).run())
+
+
+def test_an_article_in_the_list_leads_to_its_text_if_there_is_one_and_says_what_to_do() -> None:
+    def of(**facts: object) -> str:
+        summary = ArticleSummary.model_validate({"article_id": "layers", "title": "Layers", **facts})
+        return knowledge_base.articles_html(ArticleList(articles=(summary,), total=1))
+
+    at = "2026-01-01T00:00:00+00:00"
+    behind = of(state="behind", published_at=at, error="A link is broken", remedy="fix it in staging")
+    assert ">Layers</a>" in behind and "What to do: fix it in staging." in behind
+    assert ">Layers</a>" in of(state="waiting", published_at=at)
+    for hidden in ({"state": "failed"}, {"state": "waiting"}, {"state": "withheld", "published_at": at}):
+        assert ">Layers</span>" in of(**hidden)
+
+
 # --- facts of documents --------------------------------------------------------------------------
 
 
@@ -180,6 +231,6 @@ def test_facts_are_listed_and_limit_the_list(service: Client, browse: Browse, mo
 @pytest.mark.slow("draws the page, which Streamlit needs a second for")
 def test_a_list_without_facts_offers_only_days_and_orders(service: Client, browse: Browse) -> None:
     page = browse()
-    assert [box.label for box in page.selectbox] == ["Sort by"]
+    assert [box.label for box in page.selectbox] == ["Status", "Sort by"]
     titles = html(page.selectbox(key="article-order").set_value("Newest").run())
     assert titles.index(">Layers</a>") < titles.index(">Toner</a>")
