@@ -13,7 +13,6 @@ from app.client import ClientError
 from app.page import places, session
 from app.page.failures import panel, sentence
 from app.page.templates import render
-from app.page.theme import colours
 from app.schema.usage import WEEKS, UsageOfTime, UsageReport
 from kb_pipeline.wording import counted
 
@@ -24,11 +23,8 @@ _FATES = {
     "asked_back": "asked back",
     "failed": "failed",
 }
-_INK = {
-    "light": ("#0b6e69", "#c79a3d", "#b3372f", "#7d9fc4", "#8b9296"),
-    "dark": ("#57b8ae", "#e0b15c", "#f08a7f", "#86a9d1", "#76817f"),
-}
-"""The colours of the parts of a bar, in the order of :data:`_FATES`."""
+_INK = ("#2f8f86", "#c79a3d", "#cf5a50", "#7d9fc4", "#858e90")
+"""The colours of the parts of a bar, in the order of :data:`_FATES`: seen on light and dark ground alike."""
 _HEIGHT = 240
 """Pixels of the chart: the figures above it and some rows below it fit on a screen."""
 _DAYS = 30
@@ -110,7 +106,7 @@ def parts_of(times: Sequence[UsageOfTime]) -> pd.DataFrame:
 
 def chart(times: Sequence[UsageOfTime]) -> dict[str, Any]:
     """The Vega-Lite specification of the bars: what became of the questions of each time."""
-    present = [(fate, name, ink) for (fate, name), ink in zip(_FATES.items(), _INK[colours()], strict=True)]
+    present = [(fate, name, ink) for (fate, name), ink in zip(_FATES.items(), _INK, strict=True)]
     shown = [(name, ink) for fate, name, ink in present if any(getattr(each, fate) for each in times)]
     names, inks = [name for name, _ in shown], [ink for _, ink in shown]
     return {

@@ -247,13 +247,14 @@ def _sentences(report: UsageReport) -> Iterator[str]:
         said = last.answered + last.closest + last.refused
         points = round(100 * share) - round(100 * share_before) if share_before is not None else 0
         trend = f", {counted(abs(points), 'point')} {'more' if points > 0 else 'less'} than before" if points else ""
-        yield f"Of {said:,} that got a reply, {counted(last.answered, 'was answered', 'were answered')} ({share:.0%}{trend})."
+        answered = counted(last.answered, "was answered", "were answered")
+        yield f"Of {said:,} that got a reply, {answered} ({share:.0%}{trend})."
     if last.tokens:
         cost = f", which cost {last.cost:,.2f}" if last.cost else ""
         yield f"Their answers took {counted(last.tokens, 'token')}{cost}."
     if report.articles:
-        used = report.articles - len(report.unused)
-        yield f"Of {counted(report.articles, 'article')}, {counted(used, 'was used', 'were used')} by an answer in {WEEKS} weeks."
+        used = counted(report.articles - len(report.unused), "was used", "were used")
+        yield f"Of {counted(report.articles, 'article')}, {used} by an answer in {WEEKS} weeks."
 
 
 def _cell(value: Scalar | None) -> Scalar:
