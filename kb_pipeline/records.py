@@ -27,7 +27,9 @@ def may_read(readers: Collection[str], names: Collection[str]) -> bool:
 
 # --- contributions -------------------------------------------------------------------------------
 
-ContributionType = Literal["Pitfall", "Service pattern update", "New service", "Tool pattern", "Language pattern"]
+ContributionType = Literal[
+    "Pitfall", "Service pattern update", "New service", "Tool pattern", "Language pattern", "Answer"
+]
 ContributionSource = Literal["manual", "qa", "feedback", "evaluation"]
 """Who handed it in: a person; or the service, after questions without an answer, a rating, or a lost question."""
 ContributionState = Literal["pending", "accepted", "rejected"]

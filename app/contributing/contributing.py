@@ -29,6 +29,7 @@ from app.schema.contributions import (
 from kb_pipeline.contributions.base import STATES, Contribution, ContributionQueue, NearPassage
 from kb_pipeline.contributions.gap import Double
 from kb_pipeline.contributions.placing import Target, ids_in, target_section
+from kb_pipeline.contributions.previewing import seen_by_readers
 from kb_pipeline.contributions.proposing import Proposal, preview
 from kb_pipeline.contributions.review import Review, is_for_another, may_review, readers_in, titles_in
 from kb_pipeline.contributions.uploads import NewFile, may_upload, preview_upload, taken
@@ -171,9 +172,24 @@ class Contributing:
         except (InvalidArticleIdError, UnreadableArticleError) as exc:
             raise ContributionError(str(exc)) from exc
         note(seen.contribution.service, about="draft" if new.draft else seen.contribution.id)
-        if not new.draft:
-            self.queue.add(seen.contribution)
+        if new.draft:
+            details = self._details(seen.contribution, caller, seen.gap.doubles)
+            return self._converted(details, seen.contribution, caller) if new.converted else details
+        self.queue.add(seen.contribution)
         return self._details(seen.contribution, caller, seen.gap.doubles)
+
+    def _converted(
+        self, details: ContributionDetails, contribution: Contribution, caller: Caller
+    ) -> ContributionDetails:
+        """The details of a draft with what readers will see of it, or why they will not."""
+        if details.problem:
+            return details
+        try:
+            change = self._review.change(contribution, caller.who.user_id, is_seen=self._reader(caller))
+            shown = seen_by_readers(self._settings, contribution, change)
+        except (ContributionError, UnreadableArticleError) as exc:
+            return details.model_copy(update={"problem": str(exc)})
+        return details.model_copy(update={"seen_by_readers": shown})
 
     def upload(self, new: NewUpload, data: bytes, caller: Caller) -> ContributionDetails:
         """Hand in a file as a whole article.

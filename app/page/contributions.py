@@ -27,6 +27,10 @@ from kb_pipeline.records import ContributionState, ContributionType
 _PAGE = 50
 """Rows of a page of the list."""
 _MEGABYTE = 1 << 20
+_TYPES: tuple[ContributionType, ...] = ("Answer", *(each for each in get_args(ContributionType) if each != "Answer"))
+"""Most of what people propose answers a question."""
+_MOST_PICKED = 500
+"""Articles to choose from at once; of more, those with the words that somebody looks for."""
 _STATES: tuple[ContributionState, ...] = get_args(ContributionState)
 _LEAD = (
     '<p class="kb-lead">What people and the service propose. It becomes part of the knowledge base when a reviewer '
@@ -112,23 +116,57 @@ def _chosen_state(counts: dict[ContributionState, int]) -> ContributionState:
 
 def _show_new(question: str, article_id: str) -> None:
     """A form to propose something; it is open, and begun, where a gap leads to it."""
-    with (
-        st.expander("Propose something", icon=":material/add:", expanded=bool(question), key="new-contribution"),
-        st.form("new-contribution-form", border=False),
-    ):
-        service = st.text_input(
-            "Article",
-            article_id,
-            max_chars=200,
-            help="The id of the article that it belongs to. A name that there is not yet begins a new article.",
-        )
-        kind = st.selectbox("Type", get_args(ContributionType), index=get_args(ContributionType).index("Pitfall"))
-        description = st.text_input("Description", question, max_chars=400, help="One line; it becomes the heading.")
-        content = st.text_area("Text, as Markdown", height=200)
-        if st.form_submit_button("Propose", type="primary"):
-            _propose(
-                NewContribution(service=service.strip(), description=description.strip(), content=content, type=kind)
+    with st.expander("Propose something", icon=":material/add:", expanded=bool(question), key="new-contribution"):
+        service = _picked_article(article_id)
+        with st.form("new-contribution-form", border=False):
+            kind = st.selectbox("Type", _TYPES)
+            description = st.text_input(
+                "Description", question, max_chars=400, help="One line; it becomes the heading."
             )
+            content = st.text_area("Text, as Markdown", height=200)
+            with st.container(horizontal=True):
+                is_final = st.form_submit_button("Propose", type="primary")
+                is_draft = st.form_submit_button("Preview", help="What readers will see; nothing is handed in.")
+        new = NewContribution(service=service, description=description.strip(), content=content, type=kind)
+        if is_final:
+            _hand_in(lambda: session.client().contribute(new))
+        elif is_draft:
+            _show_preview(new)
+
+
+def _picked_article(article_id: str) -> str:
+    """Let the person choose one of the articles that they may read, or name a new one; returns its id."""
+    client = session.client()
+    listing = client.articles(limit=_MOST_PICKED)
+    if listing.total > _MOST_PICKED:
+        words = st.text_input("Find the article", placeholder="Part of its title", key="contribution-find")
+        listing = client.articles(words, limit=_MOST_PICKED)
+    titles = {article.article_id: article.title for article in listing.articles}
+    chosen = st.selectbox(
+        "Article",
+        list(dict.fromkeys([*([article_id] if article_id else ()), *titles])),
+        index=0 if article_id else None,
+        format_func=lambda each: f"{titles[each]} · {each}" if titles.get(each, each) != each else each,
+        placeholder="Choose an article by its title, or name a new one",
+        accept_new_options=True,
+        help="A name that there is not yet begins a new article.",
+        key="contribution-article",
+    )
+    return (chosen or "").strip()
+
+
+def _show_preview(new: NewContribution) -> None:
+    """Show what readers will see, or why they will not."""
+    try:
+        draft = session.client().contribute(new.model_copy(update={"draft": True, "converted": True}))
+    except ClientError as exc:
+        st.html(panel("This did not work", sentence(exc.problem.message)))
+        return
+    if draft.problem:
+        st.html(panel("It cannot be accepted like this", sentence(draft.problem)))
+        return
+    where = " › ".join(filter(None, (draft.article_id, draft.section)))
+    st.html(render("contributions", "preview", where, passage_html(draft.seen_by_readers), draft.duplicates))
 
 
 def _show_upload(rules: UploadRules) -> None:
@@ -169,10 +207,6 @@ def _show_upload(rules: UploadRules) -> None:
 
 def _listed(text: str) -> tuple[str, ...]:
     return tuple(part.strip() for part in text.split(",") if part.strip())
-
-
-def _propose(new: NewContribution) -> None:
-    _hand_in(lambda: session.client().contribute(new))
 
 
 def _hand_in(send: Callable[[], ContributionDetails]) -> None:

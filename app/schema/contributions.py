@@ -1,5 +1,6 @@
 """Knowledge that people propose."""
 
+from operator import not_
 from typing import Annotated
 
 from pydantic import Field, StringConstraints
@@ -12,6 +13,7 @@ _Name = Annotated[str, StringConstraints(max_length=300)]
 
 class NewContribution(Wire):
     """Knowledge that somebody proposes, as Markdown. ``draft``: it is only checked, and nothing is handed in.
+    ``converted``: of a draft, what readers will see is wanted, too, which takes about a second.
 
     ``section`` is the heading under which it belongs; by default it follows from the type.
     """
@@ -22,6 +24,7 @@ class NewContribution(Wire):
     type: Annotated[str, StringConstraints(max_length=100)] = "Pitfall"
     section: Annotated[str, StringConstraints(max_length=400)] = ""
     draft: bool = False
+    converted: bool = False
 
 
 class NewUpload(Wire):
@@ -126,9 +129,11 @@ class ContributionDetails(ContributionItem):
     empty once it is decided. ``duplicates`` are named when it is handed in. ``published``: it was accepted, and is in
     a passage that the caller may read. ``may_accept``: the caller is a reviewer, and another person proposed it, if
     that matters. ``upload``: it is a file, and its text is what the conversion made of it when it was handed in.
+    ``seen_by_readers`` is, of a draft, the Markdown that readers will see of it.
     """
 
     content: str
+    seen_by_readers: str = Field(default="", exclude_if=not_)
     upload: UploadedFile | None = None
     content_hash: str
     nearest: tuple[NearbyPassage, ...] = ()

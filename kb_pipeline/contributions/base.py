@@ -22,6 +22,7 @@ DEFAULT_SECTIONS: Mapping[ContributionType, str] = MappingProxyType(
         "New service": "",
         "Tool pattern": "Tools",
         "Language pattern": "Languages",
+        "Answer": "Questions and answers",
     }
 )
 """The section that each type goes to unless another one is named; "" is the whole article."""

@@ -1,7 +1,6 @@
 """Takes a file that somebody hands in as a whole article: checks it, and converts it once, so that a reviewer sees it.
 
-Nothing of the file is trusted. It is converted in a process of its own with limits, in a folder that is removed
-afterwards, and by this machine alone: no service is paid for, or told, what no reviewer has seen.
+Nothing of the file is trusted; how it is converted says :mod:`kb_pipeline.contributions.converting`.
 """
 
 import json
@@ -10,48 +9,29 @@ import unicodedata
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from pathlib import Path
-from tempfile import TemporaryDirectory
 
-from kb_pipeline.contributions.base import Contribution, ContributionQueue, Upload, UploadCheck, is_listed, new_id
+from kb_pipeline.contributions.base import Contribution, ContributionQueue, Upload, is_listed, new_id
+from kb_pipeline.contributions.converting import convert_alone, text_of
 from kb_pipeline.contributions.gap import find_gap
 from kb_pipeline.contributions.placing import everything_is_seen
 from kb_pipeline.contributions.proposing import LONGEST_DESCRIPTION, ProposalPreview
 from kb_pipeline.errors import (
     ContributionError,
     InvalidArticleIdError,
-    LimitExceededError,
-    StorageError,
     UnreadableArticleError,
-    WorkerLostError,
-    remedy,
 )
-from kb_pipeline.flow.build import ArticleResult, build_article
-from kb_pipeline.flow.layers import Run
-from kb_pipeline.flow.layers.converted_markdown import ConvertedMarkdownLayer, load_converted
-from kb_pipeline.flow.layers.staged_article import StagedArticleLayer
 from kb_pipeline.flow.workspace import Workspace
-from kb_pipeline.limited.process import LimitedProcess, ProcessLimits
-from kb_pipeline.records import ConvertedArticle, Table
 from kb_pipeline.search.base import SearchFilter
-from kb_pipeline.settings import Settings
 from kb_pipeline.steps.article_ids import check_article_id, is_article_id
 from kb_pipeline.steps.fingerprint import sha256
 from kb_pipeline.steps.formats import endings
 from kb_pipeline.steps.main_file import INDEX_FILE, is_document, why_not_read
-from kb_pipeline.steps.markers import find_markers, replace_markers
 from kb_pipeline.steps.metadata import METADATA_FILE, checked_readers, read_metadata
-from kb_pipeline.steps.pages import without_marks
-from kb_pipeline.store.layout import Layout
 
 EVERYBODY = "everybody"
 """The name, among those who may upload, of all who may use the service."""
-LONGEST_PREVIEW = 100_000
-"""Characters of the converted text that a reviewer reads."""
 MOST_PENDING = 20
 """Files of one person that wait at a time, so that nobody fills the disk."""
-_MOST_SECONDS = 60.0
-_LAYERS = (StagedArticleLayer.name, ConvertedMarkdownLayer.name)
 
 
 @dataclass(frozen=True)
@@ -116,9 +96,10 @@ def preview_upload(
     if is_seen(service) and workspace.staging.names(service):
         raise ContributionError(f"there is an article {service} already; choose another name for this one")
     upload = _described(new, name)
-    converted, checks = _converted(workspace.settings, service, upload, new.data)
+    files = {name: new.data, METADATA_FILE: metadata_of(upload).encode()}
+    converted, checks = convert_alone(workspace.settings, service, name, files)
     title = upload.title or " ".join((converted.title or service).split())
-    content = _shown(converted.markdown)
+    content = text_of(converted)
     gap = find_gap(workspace, title, content, earlier, visible)
     at = now()
     contribution = Contribution(
@@ -183,68 +164,3 @@ def _described(new: NewFile, name: str) -> Upload:
     except UnreadableArticleError as exc:
         raise ContributionError(str(exc)) from exc
     return said.model_copy(update={"title": metadata.title or "", "topics": metadata.key_topics})
-
-
-def _converted(
-    settings: Settings, service: str, upload: Upload, data: bytes
-) -> tuple[ConvertedArticle, tuple[UploadCheck, ...]]:
-    """Convert the file as the pipeline will, and return what the checks of the conversion say.
-
-    Raises:
-        ContributionError: it cannot be converted, or would not be published.
-        StorageError: the temporary folder cannot be written.
-    """
-    try:
-        with TemporaryDirectory(prefix="kb-upload-") as folder:
-            scratch = _scratch(settings, Path(folder), service, upload, data)
-            result = _built(scratch, service, upload.name)
-            if result.error:
-                raise ContributionError(f"{upload.name!a} cannot become an article: {result.error}")
-            table = result.layers[-1].report.get("checks")
-            rows = table.rows if isinstance(table, Table) else ()
-            checks = (UploadCheck(name=str(row["check"]), problem=str(row["problem"] or "")) for row in rows)
-            return load_converted(Layout.of(scratch), service), tuple(checks)
-    except OSError as exc:
-        what_to_do = remedy(exc, "check that the folder for temporary files may be written")
-        raise StorageError(f"cannot convert an uploaded file: {exc.strerror or exc}; {what_to_do}") from exc
-
-
-def _scratch(settings: Settings, folder: Path, service: str, upload: Upload, data: bytes) -> Settings:
-    """Stage the file in a folder of its own, and return the settings to build it there."""
-    staged, home = folder / "staging" / service, folder / "home"
-    staged.mkdir(parents=True)
-    home.mkdir()
-    (staged / upload.name).write_bytes(data)
-    (staged / METADATA_FILE).write_text(metadata_of(upload), encoding="utf-8")
-    models = (settings.home_path / "models").absolute()
-    if models.is_dir():
-        (home / "models").symlink_to(models)
-    elsewhere = {"staging": str(folder / "staging"), "staging_holds": "sources", "home": str(home), "serving": None}
-    by_itself = {"analyzer": "local", "render": "none", "engine": "local", "attempts": 1}
-    return settings.model_copy(update={**elsewhere, **by_itself, "index": "lancedb", "index_uri": None})
-
-
-def _built(scratch: Settings, service: str, name: str) -> ArticleResult:
-    run = Run("upload", datetime.now(UTC).isoformat(timespec="seconds"))
-    seconds = min(_MOST_SECONDS, scratch.article_seconds)
-    limits = ProcessLimits(
-        seconds, scratch.article_memory_mb, "split it, or give it to whoever keeps the staging folder"
-    )
-    process = LimitedProcess(quiet=True)  # of its own for each file, so that none meets what another left behind
-    try:
-        return process.call(build_article, scratch, service, _LAYERS, run, limits=limits)
-    except LimitExceededError as exc:
-        raise ContributionError(f"{name!a} {exc}") from exc
-    except WorkerLostError as exc:
-        raise ContributionError(f"{name!a} cannot be read: the process that read it died; save it anew") from exc
-    finally:
-        process.kill()
-
-
-def _shown(markdown: str) -> str:
-    """Return the converted text as a reviewer reads it: without marks of pages, and pictures by their names."""
-    text = without_marks(markdown)
-    text = replace_markers(text, {marker.file: f"(picture: {marker.file})" for marker in find_markers(text)})
-    if len(text) <= LONGEST_PREVIEW:
-        return text
-    return f"{text[:LONGEST_PREVIEW].rpartition(chr(10))[0]}\n\n…"

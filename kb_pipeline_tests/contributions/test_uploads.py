@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from kb_pipeline.contributions import uploads
+from kb_pipeline.contributions import converting, uploads
 from kb_pipeline.contributions.base import Contribution
 from kb_pipeline.contributions.folder import FolderQueue
 from kb_pipeline.contributions.review import Review
@@ -173,7 +173,7 @@ def test_so_many_files_of_one_person_wait_at_a_time(
 def test_what_takes_too_long_is_refused(
     workspace: Workspace, queue: FolderQueue, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(uploads, "_MOST_SECONDS", 0.01)
+    monkeypatch.setattr(converting, "_MOST_SECONDS", 0.01)
     with pytest.raises(ContributionError, match="took longer than"):
         handed_in(workspace, queue)
 

@@ -98,6 +98,14 @@ def test_a_draft_is_only_checked(service: httpx.Client, own: Settings) -> None:
     assert [each["similarity"] for each in handed_in(service, draft=True)["duplicates"]] == [1.0]
 
 
+@pytest.mark.slow("converts in a process of its own")
+def test_of_a_draft_one_may_see_what_readers_will_see(service: httpx.Client, own: Settings) -> None:
+    draft = handed_in(service, draft=True, converted=True, type="Answer", content="It is *hidden*.")
+    assert draft["seen_by_readers"] == f"### {draft['description']}\n\nIt is *hidden*."
+    assert "seen_by_readers" not in handed_in(service, draft=True)
+    assert not (Path(own.home) / "contributions").exists()
+
+
 def test_the_list_has_states_and_counts(service: httpx.Client) -> None:
     first, second = handed_in(service), handed_in(service, description="Undoing", content="Press Ctrl+Z.")
     rejected = service.post(f"/api/contributions/{second['id']}/reject", json={"reason": "known"}).json()

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from streamlit.testing.v1 import AppTest
+from streamlit.testing.v1.element_tree import Selectbox
 
 from app.api.server import create_app
 from app.client import Client
@@ -77,16 +78,60 @@ def test_one_is_shown_rendered_with_what_it_changes_and_what_is_near(desk: Desk)
 def test_something_is_proposed_that_a_gap_led_to(desk: Desk) -> None:
     page = desk.look(question="What do layers cost?", article="layers")
     assert page.expander[0].proto.expanded
-    assert [each.value for each in page.text_input[:2]] == ["layers", "What do layers cost?"]
+    assert page.selectbox(key="contribution-article").value == "layers"
+    assert page.text_input[0].value == "What do layers cost?"
     page.text_area[0].set_value("")
     page = next(button for button in page.button if button.label == "Propose").click().run()
     assert "This did not work" in html(page)
     assert desk.client.contributions().total == 0
     page.text_area[0].set_value("Layers cost nothing.")
-    page.selectbox[0].set_value("Tool pattern")
+    kind_of(page).set_value("Tool pattern")
     next(button for button in page.button if button.label == "Propose").click().run()
     [new] = desk.client.contributions().contributions
     assert (new.service, new.description, new.type) == ("layers", "What do layers cost?", "Tool pattern")
+
+
+def kind_of(page: AppTest) -> Selectbox:
+    return next(box for box in page.selectbox if box.label == "Type")
+
+
+def press(page: AppTest, label: str) -> AppTest:
+    return next(button for button in page.button if button.label == label).click().run()
+
+
+def test_the_form_offers_the_articles_that_one_may_read_by_title_and_begins_with_an_answer(desk: Desk) -> None:
+    page = desk.look()
+    picker = page.selectbox(key="contribution-article")
+    assert picker.value is None
+    assert picker.options == ["Layers · layers", "Printing · printing", "Toner · hostile"]
+    assert picker.proto.accept_new_options
+    assert kind_of(page).value == "Answer"
+
+
+def test_of_very_many_articles_those_with_some_words_are_offered(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("app.page.contributions._MOST_PICKED", 2)
+    page = desk.look().text_input(key="contribution-find").set_value("ton").run()
+    assert page.selectbox(key="contribution-article").options == ["Toner · hostile"]
+
+
+def test_a_preview_shows_what_readers_will_see_and_hands_nothing_in(desk: Desk) -> None:
+    page = desk.look(question="Are <b>cropped</b> parts gone?", article="layers")
+    page.text_area[0].set_value("No, they are *hidden*.\n\n| a | b |\n|--|--|\n| 1 | 2 |")
+    page = press(page, "Preview")
+    _, _, shown = html(page).partition("What readers will see in layers-notes › Questions and answers")
+    assert "Are &lt;b&gt;cropped&lt;/b&gt; parts gone?</h3>" in shown
+    assert "<em>hidden</em>" in shown
+    assert "<td>1</td>" in shown
+    assert desk.client.contributions().total == 0
+    press(page, "Propose")
+    [new] = desk.client.contributions().contributions
+    assert (new.type, new.section) == ("Answer", "Questions and answers")
+
+
+def test_a_preview_of_what_cannot_be_accepted_says_why(desk: Desk) -> None:
+    page = desk.look(question="Are parts gone?", article="layers")
+    page.text_area[0].set_value("![x](y.png)")
+    assert "shows the image" in html(press(page, "Preview"))
 
 
 def test_accepting_writes_the_edited_text_into_the_section(desk: Desk) -> None:
