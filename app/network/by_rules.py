@@ -17,12 +17,13 @@ import pyarrow.compute as pc
 from app.grounding.citations import CitationBook
 from app.grounding.stream import Grounder
 from app.grounding.support import mark_used
-from app.network.alerts import Pasted, alert_table, read_pasted
+from app.network.alerts import alert_table
 from app.network.base import Investigator, ReportedEvent
 from app.network.diagnosing import Diagnosis, Series, diagnose, worth_measuring
 from app.network.documents import find_precedents, find_procedures, planned_work
 from app.network.findings import findings_of
 from app.network.knowledge import KnowledgeSearch, NotIndexedError, queries_of
+from app.network.pasted import Pasted, read_pasted
 from app.network.reading import (
     alerts_query,
     metrics_query,
@@ -53,8 +54,8 @@ class Case:
     """What the steps of an investigation have found so far, and what is missing in its report.
 
     ``pasted`` is what the text of the alert names. ``alerts`` are those of the window from ``since`` to ``until``, in
-    seconds since 1970; ``only_pasted``: the stored ones were not read. ``query`` is what the step under way asks the
-    store.
+    seconds since 1970; ``only_pasted``: the stored ones were not read; ``stored`` is the time of the newest of these.
+    ``query`` is what the step under way asks the store.
     """
 
     alert: str
@@ -64,6 +65,7 @@ class Case:
     only_pasted: bool = False
     since: float = 0.0
     until: float = 0.0
+    stored: float = 0.0
     series: Series = field(default_factory=dict)
     diagnosis: Diagnosis | None = None
     procedures: Sequence[Quotation] = ()
@@ -80,7 +82,27 @@ class Case:
             missing=self.missing,
             unknown=self.pasted.unknown if self.pasted else (),
             only_pasted=self.only_pasted,
+            names_elements=bool(self.pasted and self.pasted.entities),
+            names_a_time=bool(self.pasted and self.pasted.newest is not None),
+            asks_for_a_time=self.asks_for_a_time,
+            stored=self.stored,
         )
+
+    @property
+    def about(self) -> tuple[str, ...]:
+        """The elements of which the text raises alerts."""
+        return tuple(dict.fromkeys(each.entity for each in self.pasted.alerts)) if self.pasted else ()
+
+    @property
+    def names_nothing(self) -> bool:
+        """Whether there is nothing to look for."""
+        return not self.about and not self.asks_for_a_time
+
+    @property
+    def asks_for_a_time(self) -> bool:
+        """Whether the text names a time and nothing else, so that everything of that time is meant."""
+        pasted = self.pasted
+        return pasted is None or (pasted.newest is not None and not (pasted.entities or pasted.kinds or pasted.unknown))
 
 
 Step = tuple[str, str, Callable[[Case], Awaitable[str]]]
@@ -96,10 +118,14 @@ class RulesInvestigator(Investigator):
         scenario: ScenarioFolder,
         window_minutes: int = 30,
         knowledge: KnowledgeSearch | None = None,
+        clock: Callable[[], float] = time.time,
     ) -> None:
-        """``knowledge`` finds runbooks and tickets in the knowledge base; without it they are read from the folder."""
+        """``knowledge`` finds runbooks and tickets in the knowledge base; without it they are read from the folder.
+
+        ``clock`` tells when an alert is that has no time.
+        """
         self.store, self.scenario, self.window = store, scenario, window_minutes * 60.0
-        self.knowledge = knowledge
+        self.knowledge, self._clock = knowledge, clock
 
     @property
     def rests_on(self) -> Collection[str]:
@@ -184,7 +210,7 @@ class RulesInvestigator(Investigator):
         case.query = "the whole topology"
         network = case.network = await read_network(self.store, self.scenario.scenario)
         pasted = case.pasted = await asyncio.to_thread(
-            read_pasted, case.alert, network, self.scenario.scenario.symptoms
+            read_pasted, case.alert, network, self.scenario.scenario.symptoms, self._clock()
         )
         named = ", ".join(pasted.entities[:20]) or "no element"
         return f"{len(network.ids)} elements, {len(network.labels)} dependencies. The alert names {named}."
@@ -192,7 +218,7 @@ class RulesInvestigator(Investigator):
     async def _read_alerts(self, case: Case) -> str:
         pasted = case.pasted
         case.alerts = alert_table(pasted.alerts if pasted else ())
-        case.until = (pasted.newest if pasted else None) or 0.0
+        case.until = pasted.newest if pasted and pasted.newest is not None else self._clock()
         case.since = case.until - self.window
         declared = self.scenario.scenario.telemetry.get("alerts")
         if declared is None:
@@ -201,9 +227,10 @@ class RulesInvestigator(Investigator):
         newest = f"SELECT max({sql_name(declared.time)}) AS newest FROM alerts"  # noqa: S608
         case.query = newest
         answer, _ = await self.store.table(newest, QueryLimits())
-        stored = float(np.nan_to_num(seconds_of(answer["newest"])).max(initial=0))
-        case.until = case.until or stored
-        case.since = case.until - self.window
+        stored = case.stored = float(np.nan_to_num(seconds_of(answer["newest"])).max(initial=0))
+        if case.names_nothing:
+            case.only_pasted = False
+            return "the text names nothing whose alerts could be looked at"
         case.query = alerts_query(declared, case.since, case.until)
         read, truncated = await read_alerts(self.store, declared, case.query)
         if truncated:
@@ -212,14 +239,14 @@ class RulesInvestigator(Investigator):
         case.only_pasted = False
         if not stored:
             case.missing.append("no alert is stored")
-        elif pasted and pasted.newest is None:
-            case.missing.append("the text names no time that can be read, so the newest stored alerts were looked at")
         elif case.until - stored > self.window:
-            case.missing.append(f"the newest stored alert is {(case.until - stored) / 3600:.1f} h older than this one")
+            case.missing.append(f"the newest stored alert is {_age(case.until - stored)} older than this one")
         return f"{case.alerts.num_rows} alerts between {stamp(case.since)} and {stamp(case.until)}"
 
     async def _read_metrics(self, case: Case) -> str:
         network = _require(case.network)
+        if case.names_nothing:
+            return "the text names nothing whose measurements could be looked at"
         symptoms = self.scenario.scenario.symptoms
         entities = await asyncio.to_thread(worth_measuring, network, case.alerts, symptoms, case.since, case.until)
         series: dict[str, tuple[np.ndarray, Mapping[str, np.ndarray]]] = {}
@@ -253,6 +280,8 @@ class RulesInvestigator(Investigator):
             series=case.series,
             directions=directions,
             planned=planned,
+            about=case.about,
+            sees_all=case.stored >= case.since,
         )
         case.query = f"causes shared by {len({sign.vertex for sign in case.diagnosis.signs})} alerting elements"
         top = case.diagnosis.ranking.causes[:5]
@@ -262,17 +291,17 @@ class RulesInvestigator(Investigator):
 
     async def _procedures(self, case: Case) -> str:
         network, diagnosis = _require(case.network), _require(case.diagnosis)
-        queries = queries_of(network, diagnosis)
+        queries = queries_of(network, diagnosis, self.scenario.scenario.symptoms, case.alert)
         case.query = "\n".join(queries)
         quoted = await self._found(case, "runbooks", self.knowledge.procedures(queries) if self.knowledge else None)
         if quoted is None:
-            quoted = find_procedures(read_documents(self.scenario), network, diagnosis)
+            quoted = find_procedures(read_documents(self.scenario), network, diagnosis, queries)
         case.procedures = quoted
         return _told([each.title for each in quoted])
 
     async def _precedents(self, case: Case) -> str:
         network, diagnosis = _require(case.network), _require(case.diagnosis)
-        queries = queries_of(network, diagnosis)
+        queries = queries_of(network, diagnosis, self.scenario.scenario.symptoms, case.alert)
         case.query = "\n".join(queries)
         quoted = await self._found(case, "tickets", self.knowledge.precedents(queries) if self.knowledge else None)
         if quoted is None:
@@ -323,6 +352,10 @@ def end(steps: int, tokens: int, began: float) -> ReportedEvent:
 def findings(case: Case) -> Findings | None:
     """What the rules found, for programs and maps."""
     return None if case.network is None or case.diagnosis is None else findings_of(case.network, case.diagnosis)
+
+
+def _age(seconds: float) -> str:
+    return f"{seconds / 3600:.1f} h" if seconds < 2 * 86400 else f"{seconds / 86400:.0f} days"
 
 
 def _require(value: Any) -> Any:  # noqa: ANN401

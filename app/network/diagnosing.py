@@ -1,7 +1,7 @@
 """From alerts, measurements and the network to causes, what they bring down, and what nobody can explain. Pure."""
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pyarrow as pa
@@ -11,6 +11,7 @@ from app.network.alerts import Alert, Sign, alert_table, alerting_types, reduce_
 from app.network.baselines import Anomaly, worst_metric
 from app.network.candidates import find_candidates
 from app.network.causes import Cause, Ranking, rank_causes
+from app.network.hypothesis import Hypothesis
 from app.network.incidents import SignGroup, find_incidents
 from app.network.likelihood import DEPTH, Seen
 from kb_pipeline.network.scenario import Symptom
@@ -20,6 +21,8 @@ _WAYS = 1000
 """Most ways of a failure that are told."""
 ALTERNATIVE = 0.1
 """Least probability of another explanation for which it is told what would be down with it."""
+_PREMISES = 3
+"""Elements of which a text may say that they failed and be taken at its word; of more, none is rather meant."""
 _MEASURED = 400
 """Most elements whose measurements are compared with their past."""
 Series = Mapping[str, tuple[np.ndarray, Mapping[str, np.ndarray]]]
@@ -55,6 +58,18 @@ class Diagnosis:
     maintenance: tuple[int, ...]
     since: float
     until: float
+    premises: frozenset[int] = frozenset()
+    """Those of the chosen causes that are taken at the word of a text: what was seen does not suffice to name them."""
+    beside: tuple[SignGroup, ...] = ()
+    """Alerts of the time that have nothing to do with what the text is about."""
+    aside: tuple[Cause, ...] = ()
+    """Causes that explain nothing of what the text is about."""
+
+    @property
+    def alerting(self) -> tuple[int, ...]:
+        """Every element that alerted in the time, in order."""
+        beside = (sign for group in self.beside for sign in group.signs)
+        return tuple(sorted({sign.vertex for sign in (*self.signs, *beside)}))
 
 
 def diagnose(
@@ -67,16 +82,35 @@ def diagnose(
     series: Series | None = None,
     directions: Mapping[str, str] | None = None,
     planned: Sequence[str] = (),
+    about: Collection[str] = (),
+    sees_all: bool = True,
 ) -> Diagnosis:
-    """Diagnose what was seen between two times. ``planned``: elements that somebody works on."""
+    """Diagnose what was seen between two times.
+
+    Args:
+        planned: elements that somebody works on.
+        about: the elements that a text raises alerts of. What has nothing to do with them is not looked at, and of
+            what it says of them without further evidence, it is told what would follow.
+        sees_all: whether all alerts of the time are known, so that the silence of every type that raises alerts says
+            something; else only that of the types that alert does.
+    """
     table = alerts if isinstance(alerts, pa.Table) else alert_table(alerts)
     window = _between(table, since, until)
     signs, strangers = reduce_alerts(window, network, symptoms)
     incidents = find_incidents(network, signs)
+    asked = network.numbers(sorted(about))
+    beside = _beside(network, incidents, asked)
+    unrelated = {(sign.vertex, sign.kind, sign.first) for group in beside for sign in group.signs}
+    signs = [sign for sign in signs if (sign.vertex, sign.kind, sign.first) not in unrelated]
     anomalies = _anomalies(network, series or {}, directions or {}, since, until)
-    speaking = alerting_types(network, signs, symptoms)
+    speaking = alerting_types(network, signs, symptoms if sees_all else {})
     seen = Seen(network, signs, speaking, anomalies, until - since, frozenset(network.numbers(planned)))
-    ranking = rank_causes(seen)
+    ranking, aside = _about(rank_causes(seen), asked)
+    if not sees_all:  # that it failed as a whole is not denied by those who are silent
+        said = [_whole(seen, cause) if cause.vertex in asked else cause for cause in ranking.chosen]
+        ranking = replace(ranking, chosen=said)
+    premises = _premises(seen, ranking, asked)
+    ranking = replace(ranking, chosen=[*ranking.chosen, *premises])
     failed: dict[int, int] = {}
     weakened: dict[int, int] = {}
     for cause in ranking.chosen:
@@ -90,7 +124,7 @@ def diagnose(
         window.num_rows,
         incidents,
         ranking,
-        _blast(seen, ranking, set(failed) | set(weakened)),
+        _blast(seen, ranking, set(failed) | set(weakened), is_premise=bool(premises)),
         _paths(network, ranking, explained),
         explained,
         tuple(sorted(each for each in failed if not seen.alerts[each] and seen.speaks[each])),
@@ -99,6 +133,9 @@ def diagnose(
         _maintenance(network, ranking, planned),
         since,
         until,
+        frozenset(cause.vertex for cause in premises),
+        tuple(beside),
+        tuple(aside),
     )
 
 
@@ -122,10 +159,54 @@ def _between(alerts: pa.Table, since: float, until: float) -> pa.Table:
     return alerts.filter(pc.and_(pc.greater_equal(at, since), pc.less_equal(at, until)))
 
 
-def _blast(seen: Seen, ranking: Ranking, touched: set[int]) -> Blast:
+def _beside(network: Topology, incidents: Sequence[SignGroup], asked: Sequence[int]) -> list[SignGroup]:
+    """The groups none of whose elements depends on one of those that are asked about, or is a dependency of one."""
+    if not asked:
+        return []
+    related = {*network.above(asked, DEPTH).tolist(), *network.downstream(asked, DEPTH)}
+    return [group for group in incidents if related.isdisjoint(group.vertices)]
+
+
+def _about(ranking: Ranking, asked: Sequence[int]) -> tuple[Ranking, list[Cause]]:
+    """The ranking without those chosen causes that explain nothing of what is asked about, and these."""
+    if not asked:
+        return ranking, []
+    telling = [bool(np.isin(asked, cause.hypothesis.touched).any()) for cause in ranking.chosen]
+    aside = [cause for cause, tells in zip(ranking.chosen, telling, strict=True) if not tells]
+    chosen = [cause for cause, tells in zip(ranking.chosen, telling, strict=True) if tells]
+    others = [cause for cause in ranking.causes if cause not in aside]
+    return Ranking(others, chosen, ranking.nothing), aside
+
+
+def _premises(seen: Seen, ranking: Ranking, asked: Sequence[int]) -> list[Cause]:
+    """What the text says failed and no chosen cause explains: first causes only, each as if all of it had failed."""
+    explained = {each for cause in ranking.chosen for each in cause.hypothesis.touched.tolist()}
+    network = seen.network
+    said = [each for each in asked if network.is_infrastructure[each] and seen.alerts[each] and each not in explained]
+    below = {each: set(seen.reach(each).failed.tolist()) | set(seen.reach(each).weakened.tolist()) for each in said}
+    roots = [each for each in said if not any(each in below[other] for other in said if other != each)]
+    if len(roots) > _PREMISES:
+        return []
+    by_vertex = {cause.vertex: cause for cause in ranking.causes}
+    premises = []
+    for root in roots:
+        found = by_vertex.get(root, Cause(root, 0.0, seen.best(root)))
+        premises.append(_whole(seen, found))
+    return premises
+
+
+def _whole(seen: Seen, cause: Cause) -> Cause:
+    """The same cause, failed as a whole with all that depends on it."""
+    found = cause.hypothesis
+    return replace(
+        cause, hypothesis=Hypothesis(found.roots, "down", found.ratio, found.onset, seen.reach(cause.vertex))
+    )
+
+
+def _blast(seen: Seen, ranking: Ranking, touched: set[int], *, is_premise: bool) -> Blast:
     down = _down(seen, ranking.chosen)
     others = [cause for cause in ranking.causes if cause not in ranking.chosen and cause.probability >= ALTERNATIVE]
-    perhaps = set().union(*(_down(seen, [other]) for other in others)) - down
+    perhaps = set().union(*(_down(seen, [other]) for other in others if not is_premise)) - down
     return Blast(*(tuple(sorted(some)) for some in (down, touched - down - perhaps, perhaps)))
 
 

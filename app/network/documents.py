@@ -1,7 +1,8 @@
 """Runbooks and tickets of a scenario: which fit a diagnosis, and the words of them that help."""
 
 import re
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
@@ -27,13 +28,19 @@ def planned_work(documents: Documents, since: float, until: float) -> list[str]:
     ]
 
 
-def find_procedures(documents: Documents, network: Topology, diagnosis: Diagnosis) -> list[Quotation]:
-    """The steps of the runbooks that speak of the cause's type and its alerts most."""
-    wanted = set(_signs(network, diagnosis))
-    scored = sorted(
-        ((len(wanted & set(_WORD.findall(text))), name) for name, text in documents.runbooks.items()), reverse=True
-    )
-    best = [name for score, name in scored if score >= 2][:1]
+def find_procedures(
+    documents: Documents, network: Topology, diagnosis: Diagnosis, queries: Sequence[str]
+) -> list[Quotation]:
+    """The steps of the runbooks that speak of the cause's type and its alerts most, and of what is searched for."""
+    words = {name: set(_WORD.findall(text.lower())) for name, text in documents.runbooks.items()}
+    seldom = Counter(word for some in words.values() for word in some)
+    types = {network.types[cause.vertex].lower() for cause in diagnosis.ranking.chosen}
+    best: list[str] = []
+    for query in queries:
+        wanted = {word.lower() for word in (*_signs(network, diagnosis), *_WORD.findall(query))}
+        fitting = [name for name, some in words.items() if len(wanted & some) >= 2 or types & some]
+        scored = sorted((sum(1 / seldom[word] for word in wanted & words[name]), name) for name in fitting)
+        best = best or [name for _, name in scored[-1:]]
     return [Quotation(_title(documents.runbooks[name]), _steps(documents.runbooks[name]), name) for name in best]
 
 

@@ -22,7 +22,7 @@ def findings_of(network: Topology, diagnosis: Diagnosis) -> Findings:
             )
             for cause in diagnosis.ranking.chosen
         ),
-        alerting=tuple(ids[each] for each in sorted({sign.vertex for sign in diagnosis.signs})),
+        alerting=tuple(ids[each] for each in diagnosis.alerting),
         down=tuple(ids[each] for each in diagnosis.blast.down),
         weakened=tuple(ids[each] for each in diagnosis.blast.weakened),
         perhaps=tuple(ids[each] for each in diagnosis.blast.perhaps),

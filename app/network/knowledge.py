@@ -4,7 +4,7 @@ They are articles of the scenario's topics. What is quoted joins the investigati
 """
 
 import asyncio
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import groupby
 
 from app.answering.confidence import evidence_of
@@ -18,9 +18,11 @@ from app.grounding.citations import CitationBook
 from app.language.sentences import Unit
 from app.library.retrieval import Retrieval
 from app.network.diagnosing import Diagnosis
+from app.network.pasted import NAMED
 from app.network.report import Quotation
 from app.schema.passages import Citation
 from kb_pipeline.network.knowledge import DIAGNOSIS, INCIDENT, LESSONS, RESOLUTION, RUNBOOK, TICKET, topic
+from kb_pipeline.network.scenario import Symptom
 from kb_pipeline.network.topology import Topology
 from kb_pipeline.records import SearchHit
 from kb_pipeline.search.base import SearchFilter
@@ -31,6 +33,8 @@ _TOP = 12
 """Passages of a search, out of which several documents come."""
 _KINDS = 4
 """Types of alerts in the words of a search; more of them would drown the element."""
+_WORDS = 300
+"""Characters of a text that is searched for as it is: a sentence or two."""
 _LONGEST = 1600
 """Characters of a ticket that a report quotes: half a page."""
 _TOLD = (DIAGNOSIS, RESOLUTION, LESSONS)
@@ -124,14 +128,18 @@ class KnowledgeSearch:
         return _quoted(told)
 
 
-def queries_of(network: Topology, diagnosis: Diagnosis) -> list[str]:
-    """What to search for: the type of each cause, with its own alerts, or else with those that it explains."""
+def queries_of(network: Topology, diagnosis: Diagnosis, symptoms: Mapping[str, Symptom], text: str) -> list[str]:
+    """What to search for: the type of each cause, with its own alerts, or else with those that it explains; or else
+    with the text that names it, and with the alerts by which its type says that it failed."""
     queries: dict[str, None] = {}
     for cause in diagnosis.ranking.chosen:
         own = [sign.kind for sign in diagnosis.signs if sign.vertex == cause.vertex and sign.meaning != "nothing"]
         touched = {**cause.hypothesis.failed, **cause.hypothesis.weakened}
         others = [sign.kind for sign in diagnosis.signs if sign.vertex in touched]
-        kinds = list(dict.fromkeys(own or others))[:_KINDS]
+        kinds = list(dict.fromkeys(kind for kind in own or others if kind != NAMED))[:_KINDS]
+        if not kinds:
+            queries[f"{network.types[cause.vertex]} {' '.join(text.split())[:_WORDS]}"] = None
+            kinds = [kind for kind, symptom in symptoms.items() if network.types[cause.vertex] in symptom.own][:_KINDS]
         queries[" ".join([network.types[cause.vertex], *kinds])] = None
     return list(queries)
 

@@ -159,7 +159,7 @@ def test_the_storm_is_pasted_and_the_cause_stands_in_the_first_line(page: Page, 
         page.goto(address)
         expect(page.locator(".kb-step .kb-pulse")).to_have_count(1)
     first = page.locator(".kb-report h1 + p")
-    expect(first).to_contain_text(f"Very likely cause: {CAUSE} (99%), since 2026-11-02 03:39:05 UTC")
+    expect(first).to_contain_text(f"Very likely cause: {CAUSE} (99%), since 2026-11-02 03:39:03 UTC")
     expect(page.locator(".kb-report")).to_contain_text("10 alerts, 8 elements, 3 groups")
     expect(page.locator(".kb-report")).to_contain_text("FAN_WARN of AGG-BNE-01")
     page.reload()

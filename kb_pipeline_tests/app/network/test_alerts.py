@@ -1,48 +1,9 @@
-"""Pasted text becomes evidence; many alerts of one kind become one sign; signs become incidents."""
+"""Many alerts of one kind become one sign; signs become incidents."""
 
-import json
-
-import pytest
-
-from app.network.alerts import Alert, alert_table, read_pasted, reduce_alerts
+from app.network.alerts import Alert, alert_table, reduce_alerts
 from app.network.incidents import find_incidents
 from kb_pipeline.network.topology import Topology
 from kb_pipeline_tests.app.network.conftest import BEGAN, SYMPTOMS, cut
-
-LINE = "2027-01-15T08:00:00Z CRITICAL LINK_DOWN link3: loss of signal"
-
-
-@pytest.mark.parametrize("text", [LINE, json.dumps({"at": "2027-01-15T08:00:00Z", "type": "LINK_DOWN", "on": "link3"})])
-def test_elements_types_and_times_are_found_in_lines_and_in_json(network: Topology, text: str) -> None:
-    pasted = read_pasted(text, network, SYMPTOMS)
-    assert (pasted.entities, pasted.kinds, pasted.newest) == (("link3",), ("LINK_DOWN",), 1_800_000_000.0)
-    assert [(each.entity, each.kind) for each in pasted.alerts] == [("link3", "LINK_DOWN")]
-
-
-@pytest.mark.parametrize(
-    ("written", "after"),
-    [
-        ("2027-01-15 08:00", 0.0),
-        ("2027-01-15T09:00:00+01:00", 0.0),
-        ("2027/01/15 08:00:00", 0.0),
-        ("15.01.2027 08:00:00", 0.0),
-        ("15.01.2027, 08:00", 0.0),
-        ("2027-01-15 08:00:00,250", 0.25),
-        ("2027-01-15 08:00:00.5", 0.5),
-        ("2027-01-15 08:00:00,7", 0.0),
-    ],
-)
-@pytest.mark.parametrize("line", ["{} LINK_DOWN link3", "link3,{},LINK_DOWN", "LINK_DOWN;{};link3"])
-def test_times_are_read_as_people_and_programs_write_them(
-    network: Topology, written: str, after: float, line: str
-) -> None:
-    (alert,) = read_pasted(line.format(written), network, SYMPTOMS).alerts
-    assert (alert.entity, alert.kind, alert.at) == ("link3", "LINK_DOWN", 1_800_000_000.0 + after)
-
-
-@pytest.mark.parametrize("text", ["", "\0", "[" * 5000, "9999-99-99T99:99:99Z", '{"a": [1, null]}', "link3" * 10000])
-def test_any_text_can_be_pasted(network: Topology, text: str) -> None:
-    assert read_pasted(text, network, SYMPTOMS).alerts == ()
 
 
 def test_a_storm_of_one_kind_is_one_sign_that_says_how_often(network: Topology) -> None:

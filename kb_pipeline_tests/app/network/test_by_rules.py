@@ -7,6 +7,7 @@ import re
 import shutil
 import subprocess
 import sys
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +26,7 @@ from kb_pipeline.network.scenario import ScenarioFolder
 
 SAMPLE = Path(__file__).parents[3] / "samples" / "scenarios" / "telco"
 STORM = (SAMPLE / "alert_storm.md").read_text()
+NOW = datetime(2026, 11, 27, 12, tzinfo=UTC).timestamp()
 FIELDS = {
     "run_start": {"run_id", "alert", "timestamp"},
     "step_thinking": {"agent", "status"},
@@ -44,7 +46,8 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> LocalStore:
 
 def events(store: NetworkStore, alert: str = STORM, scenario: Path = SAMPLE) -> list[ReportedEvent]:
     async def all_of_them() -> list[ReportedEvent]:
-        return [event async for event in RulesInvestigator(store, ScenarioFolder(scenario)).investigate(alert)]
+        rules = RulesInvestigator(store, ScenarioFolder(scenario), clock=lambda: NOW)
+        return [event async for event in rules.investigate(alert)]
 
     return asyncio.run(all_of_them())
 
@@ -74,17 +77,108 @@ class WithoutAnything(WithoutTelemetry):
         return await self.topology(None)
 
 
-@pytest.mark.slow("waits for a silent or slow service")
+GREETINGS = ["hello", "foo bar baz", "thank you, and good night", "Jan 5 was a good day", "what is a runbook?"]
+
+
+@pytest.mark.parametrize("text", GREETINGS)
+def test_a_text_that_names_nothing_is_told_so_and_stored_alerts_are_not_its_cause(store: LocalStore, text: str) -> None:
+    told = events(store, text)
+    lines = report(told).splitlines()
+    assert lines[2] == ("**The text names no element of the network, and no time**, so there is nothing to look for.")
+    assert "LINK-SYD-MEL" not in str([event.data for event in told])
+    assert [event.findings.causes for event in told if event.findings] == [()]
+
+
+def test_a_text_that_names_only_a_time_is_answered_of_all_that_was_seen_before_it(store: LocalStore) -> None:
+    lines = report(events(store, "what broke at 2026-11-02 03:45:40?")).splitlines()
+    assert lines[2].startswith("The text names no element of the network")
+    assert "LINK-SYD-MEL** (99%)" in lines[4]
+
+
 @pytest.mark.parametrize(
-    ("alert", "is_told"),
-    [("VPN-ACME is slow", True), ("Jan 5 VPN-ACME is slow", True), ("02.11.2026 03:45:40 VPN-ACME is slow", False)],
+    "text", ["NODE_DOWN on CORE-MEL-02", "2026-11-02T03:45:40Z NODE_DOWN CORE-MEL-1", "2026-11-02 03:40 CORE-PER-01"]
 )
-def test_a_text_without_a_time_is_answered_of_the_newest_alerts_and_says_so(
-    store: LocalStore, alert: str, is_told: bool
+def test_an_element_that_there_is_not_has_no_cause_and_is_told_with_the_nearest(store: LocalStore, text: str) -> None:
+    told = report(events(store, text))
+    assert told.splitlines()[2].startswith("**The text names no element of the network")
+    assert "The network does not have CORE-" in told and "(nearest: CORE-" in told
+    assert "LINK-SYD-MEL" not in told
+
+
+@pytest.mark.parametrize(
+    ("text", "name", "service", "runbook"),
+    [
+        ("NODE_DOWN on CORE-MEL-01", "CORE-MEL-01", "VPN-RAIL", "Core router"),
+        ("CORE-MEL-01 has lost power. Which services are affected?", "CORE-MEL-01", "BB-MEL", "Core router"),
+        ("CORE-SYD-01 unreachable", "CORE-SYD-01", "VPN-PORT", "Core router"),
+        ("node down: core-bne-01", "CORE-BNE-01", "VPN-MINE", "Core router"),
+        ("alertname=PowerLoss instance=core_bne_01:9100", "CORE-BNE-01", "VPN-MINE", "Core router"),
+        ("2026-11-20T12:00:00Z LINK_DOWN LINK-SYD-MEL", "LINK-SYD-MEL", "VPN-ACME", "Fibre cut"),
+        (
+            "Nov  5 03:39:05 core-syd-01 %LINK-3-UPDOWN: Interface LINK-SYD-MEL, changed state to down",
+            "LINK-SYD-MEL",
+            "VPN-ACME",
+            "Fibre cut",
+        ),
+    ],
+)
+def test_the_impact_of_the_element_that_a_text_names_is_told_with_its_runbook(
+    store: LocalStore, text: str, name: str, service: str, runbook: str
 ) -> None:
-    text = report(events(store, alert))
-    assert "to 2026-11-02 03:45:40 UTC" in text
-    assert ("the text names no time that can be read" in text) is is_told
+    told = events(store, text)
+    (cause,) = [event.findings.causes[0].id for event in told if event.findings]
+    (down,) = [event.findings.down for event in told if event.findings]
+    assert cause == name
+    assert {name, service} <= {*down}
+    assert re.search(rf"^\*\*.*: {name}\*\* ", report(told), re.MULTILINE)
+    assert f"**{runbook}" in report(told).partition("## What to do now")[2]
+
+
+def test_agreements_are_told_with_the_minutes_that_are_left_and_services_with_their_customers(
+    store: LocalStore,
+) -> None:
+    text = report(events(store, "2026-11-20T12:00Z NODE_DOWN CORE-MEL-01\n2026-11-20T12:05Z VPN-ACME: no traffic"))
+    assert "SLA-ACME (gold, 12000 per hour): breached: 99.99 % allow 4.32 minutes a month" in text
+    assert "SLA-RAIL (silver, 4000 per hour): breached in 38.2 minutes" in text
+    assert "- Customers of services down: Homes in Melbourne, Acme Mining, First Harbour Bank, Southern Rail" in text
+
+
+def test_two_critical_alerts_of_one_link_are_a_cause(store: LocalStore) -> None:
+    text = (
+        "2026-11-05T03:39:03Z CRITICAL OPTICAL_LOSS LINK-SYD-MEL: receive power -40 dBm\n"
+        "2026-11-05T03:39:05Z CRITICAL LINK_DOWN LINK-SYD-MEL: loss of signal"
+    )
+    assert report(events(store, text)).splitlines()[2] == (
+        "**Likely cause: LINK-SYD-MEL** (57%), since 2026-11-05 03:39:03 UTC."
+    )
+
+
+def test_stored_alerts_of_the_time_that_have_nothing_to_do_with_the_element_are_set_aside(store: LocalStore) -> None:
+    text = report(events(store, "2026-11-02T03:45:00Z POWER_LOSS AGG-BNE-01"))
+    assert "**Named by the text: AGG-BNE-01**" in text.splitlines()[2]
+    assert "too little to call it the cause" in text.splitlines()[2]
+    assert "- Unrelated to what the text names: alerts of BGP-SYD-MEL, BS-009, LINK-SYD-MEL" in text
+
+
+def test_a_cause_that_explains_nothing_of_what_the_text_names_stands_behind_it(store: LocalStore) -> None:
+    lines = report(events(store, "2026-11-02T03:40:00Z NODE_DOWN on CORE-BNE-01")).splitlines()
+    assert "CORE-BNE-01** (below 1%)" in lines[2]
+    assert lines[3].startswith("At the same time, and not of what the text names: LINK-SYD-MEL (99%)")
+
+
+@pytest.mark.parametrize("text", ["VPN-ACME is slow", "Jan 5 VPN-ACME is slow"])
+def test_a_text_without_a_time_is_one_of_now_and_begins_with_that(store: LocalStore, text: str) -> None:
+    lines = report(events(store, text)).splitlines()
+    assert lines[2] == "The text names no time, so its alerts count as of now, 2026-11-27 12:00:00 UTC."
+    assert "LINK-SYD-MEL" not in lines[4]
+    assert any(
+        line.startswith(r"- VPN-ACME alerts: Service; Acme Mining; it depends on MPLS-SYD-MEL-1") for line in lines
+    )
+
+
+def test_a_service_that_a_text_names_has_what_was_seen_of_it_at_its_time(store: LocalStore) -> None:
+    lines = report(events(store, "02.11.2026 03:45:40 VPN-ACME is slow")).splitlines()
+    assert "LINK-SYD-MEL** (99%), since 2026-11-02 03:39:03 UTC" in lines[2]
 
 
 @pytest.mark.slow("waits for a silent or slow service")
@@ -93,7 +187,7 @@ def test_alerts_need_neither_severity_nor_message(store: LocalStore, tmp_path: P
     alerts = csv.read_csv(folder / "telemetry/alerts.csv")
     csv.write_csv(alerts.drop_columns(["severity", "message"]), folder / "telemetry/alerts.csv")
     load(ScenarioFolder(folder), tmp_path / "home")
-    told = events(LocalStore(tmp_path / "home", "telco"), "LINK_DOWN on LINK-SYD-MEL", folder)
+    told = events(LocalStore(tmp_path / "home", "telco"), "2026-11-02T03:45:40Z LINK_DOWN on LINK-SYD-MEL", folder)
     assert not any(event.data.get("error") for event in told)
     assert "LINK-SYD-MEL" in report(told).splitlines()[2]
 
@@ -157,7 +251,7 @@ def test_without_telemetry_the_pasted_alerts_are_diagnosed_and_the_report_says_s
 
 def test_where_the_alerts_cannot_be_read_it_is_not_said_that_there_is_no_cause(store: LocalStore) -> None:
     text = report(events(WithoutTelemetry(store.home, "telco"), "VPN-ACME is slow"))
-    assert text.splitlines()[2] == "**Nothing can be said about the cause**, as the stored alerts could not be read."
+    assert text.splitlines()[4] == "**Nothing can be said about the cause**, as the stored alerts could not be read."
     assert "No common cause found" not in text
 
 
@@ -221,7 +315,8 @@ def test_what_names_messages_runbooks_and_tickets_say_is_quoted_at_most(store: L
     ],
 )
 def test_a_time_that_cannot_be_is_none(store: LocalStore, line: str) -> None:
-    assert report(events(store, f"{STORM}\n{line}")) == report(events(store))
+    without = line.partition(" ")[2]
+    assert report(events(store, f"{STORM}\n{line}")) == report(events(store, f"{STORM}\n{without}"))
 
 
 def test_alerts_that_are_older_than_the_window_are_said_and_not_just_missing(store: LocalStore) -> None:
