@@ -36,7 +36,7 @@ from kb_pipeline.steps.main_file import INDEX_FILE
 from kb_pipeline.steps.pages import article_pages
 from kb_pipeline.store.files import read_text
 from kb_pipeline.store.layout import Layout
-from kb_pipeline.store.state import ArticleState, load_state
+from kb_pipeline.store.state import ArticleState, BuildFailure, load_state
 
 
 class ArticleNotFoundError(KnowledgeBaseError):
@@ -216,7 +216,7 @@ class Articles:
         state = load_state(self.layout, article.article_id)
         manifest = self._manifest(article.article_id)
         failure = state.failure and ArticleFailure(
-            reason=state.failure.reason.removeprefix(f"{article.article_id}: "),
+            reason=_reason(state, state.failure),
             remedy=state.failure.remedy,
             failed_at=state.failure.last_at,
         )
@@ -339,6 +339,13 @@ def _state(state: ArticleState) -> Literal["published", "behind", "pinned"]:
     if state.pinned_version:
         return "pinned"
     return "behind" if state.failure else "published"
+
+
+def _reason(state: ArticleState, failure: BuildFailure) -> str:
+    """Why the newest version failed, in words: what its checks say, without their names, or else the error."""
+    made = state.layers.get(failure.layer)
+    said = [check.message for check in made.failed_checks if check.message in failure.error] if made else []
+    return " ".join(said) or failure.reason.removeprefix(f"{state.article_id}: ")
 
 
 def _picture(article_id: str, image: ServedImage) -> ArticlePicture:

@@ -65,7 +65,9 @@ class Standings:
                 built = {state.article_id: state.signature for state in load_states(self._workspace.layout)}
                 staged = self._workspace.staging.scan().signatures
                 waiting = {
-                    article_id: "it was changed in the staging folder" if built.get(article_id) else "it is new"
+                    article_id: "It was changed in the staging folder."
+                    if built.get(article_id)
+                    else "It is new in the staging folder."
                     for article_id, signature in sorted(staged.items())
                     if built.get(article_id) != signature
                 }
@@ -82,5 +84,9 @@ def _is_local(who: Principal) -> bool:
 
 def _hidden(article_id: str, problem: str) -> ArticleSummary:
     return ArticleSummary(
-        article_id=article_id, title=article_id, state="withheld", error=problem, remedy="mend it; or: kb reconcile"
+        article_id=article_id,
+        title=article_id,
+        state="withheld",
+        error=problem,
+        remedy="mend what it names; it is then ingested again",
     )

@@ -8,7 +8,7 @@ import streamlit as st
 
 from app.client import ClientError
 from app.page import audience, places, session
-from app.page.failures import panel
+from app.page.failures import panel, sentence
 from app.page.for_authors import warnings_of
 from app.page.gaps import contribution_link
 from app.page.markup import breaks_behind, images_not_in, passage_html, without_title
@@ -43,7 +43,7 @@ def show_article(article_id: str) -> None:
         return
     st.html(head_html(article))
     if article.failure:
-        st.html(render("articles", "failing", article.failure, article.published_at))
+        st.html(render("articles", "failing", article.failure, sentence(article.failure.reason), article.published_at))
     if article.document_url:
         is_shown = media_type_of(article.filename) in SHOWN_IN_BROWSERS
         macro, verb = ("open_original", "Open") if is_shown else ("download", "Download")

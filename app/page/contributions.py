@@ -29,6 +29,8 @@ _PAGE = 50
 _MEGABYTE = 1 << 20
 _TYPES: tuple[ContributionType, ...] = ("Answer", *(each for each in get_args(ContributionType) if each != "Answer"))
 """Most of what people propose answers a question."""
+_NEW = ""
+"""Stands for a new article; no article has this id."""
 _MOST_PICKED = 500
 """Articles to choose from at once; of more, those with the words that somebody looks for."""
 _STATES: tuple[ContributionState, ...] = get_args(ContributionState)
@@ -128,31 +130,34 @@ def _show_new(question: str, article_id: str) -> None:
                 is_final = st.form_submit_button("Propose", type="primary")
                 is_draft = st.form_submit_button("Preview", help="What readers will see; nothing is handed in.")
         new = NewContribution(service=service, description=description.strip(), content=content, type=kind)
-        if is_final:
+        if (is_final or is_draft) and not service:
+            st.html(panel("This did not work", "Choose an article, or name a new one."))
+        elif is_final:
             _hand_in(lambda: session.client().contribute(new))
         elif is_draft:
             _show_preview(new)
 
 
 def _picked_article(article_id: str) -> str:
-    """Let the person choose one of the articles that they may read, or name a new one; returns its id."""
+    """Let the person choose one of the articles that they may read, or name a new one; returns its id, "" if none."""
     client = session.client()
     listing = client.articles(limit=_MOST_PICKED)
     if listing.total > _MOST_PICKED:
         words = st.text_input("Find the article", placeholder="Part of its title", key="contribution-find")
         listing = client.articles(words, limit=_MOST_PICKED)
     titles = {article.article_id: article.title for article in listing.articles}
+    labels = {each: f"{title} · {each}" if title != each else each for each, title in titles.items()}
     chosen = st.selectbox(
         "Article",
-        list(dict.fromkeys([*([article_id] if article_id else ()), *titles])),
+        list(dict.fromkeys([*([article_id] if article_id else ()), *titles, _NEW])),
         index=0 if article_id else None,
-        format_func=lambda each: f"{titles[each]} · {each}" if titles.get(each, each) != each else each,
-        placeholder="Choose an article by its title, or name a new one",
-        accept_new_options=True,
-        help="A name that there is not yet begins a new article.",
+        format_func=lambda each: labels.get(each, each or "A new article"),
+        placeholder="Choose an article by its title",
         key="contribution-article",
     )
-    return (chosen or "").strip()
+    if chosen != _NEW:
+        return chosen or ""
+    return st.text_input("Name of the new article", max_chars=200, key="contribution-new-article").strip()
 
 
 def _show_preview(new: NewContribution) -> None:

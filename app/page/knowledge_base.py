@@ -117,6 +117,8 @@ _ORDERS: dict[str, tuple[ArticleSort, bool]] = {
     "Most pages": ("pages", True),
 }
 _ANY = ""
+_FILTER = 160
+"""Pixels of a filter: two stand side by side on a phone, and all of them on a desk."""
 _NOTHING_OF: dict[ArticleStatus, tuple[str, str]] = {
     "published": ("No article is published as it is", "Those that fail show an older version, or none."),
     "failing": ("No article fails", "The newest version of each is published."),
@@ -141,16 +143,20 @@ def _show_filters(listing: ArticleList, limits: _Limits) -> None:
     offered = [fact for fact in facts if fact[2] or fact[3]]
     # a choice that is made stays to be undone, whatever it leaves of the list
     statuses = listing.statuses or ((limits["status"],) if limits["status"] else ())
-    *choices, day, order = st.columns(bool(statuses) + len(offered) + 2)
-    if statuses:
-        choices.pop(0).selectbox(
-            "Status", [None, *statuses], key="article-status", format_func=lambda one: (one or "all").capitalize()
-        )
-    for column, (label, key, values, chosen) in zip(choices, offered, strict=True):
-        options = [_ANY, *values, *([chosen] if chosen not in values else [])] if chosen else [_ANY, *values]
-        column.selectbox(label, options, key=key, format_func=lambda value: value or "All")
-    day.date_input("Came in since", value=None, key="article-since")
-    order.selectbox("Sort by", list(_ORDERS), key="article-order")
+    with st.container(horizontal=True):
+        if statuses:
+            st.selectbox(
+                "Status",
+                [None, *statuses],
+                key="article-status",
+                format_func=lambda one: (one or "all").capitalize(),
+                width=_FILTER,
+            )
+        for label, key, values, chosen in offered:
+            options = [_ANY, *values, *([chosen] if chosen not in values else [])] if chosen else [_ANY, *values]
+            st.selectbox(label, options, key=key, format_func=lambda value: value or "All", width=_FILTER)
+        st.date_input("Came in since", value=None, key="article-since", width=_FILTER)
+        st.selectbox("Sort by", list(_ORDERS), key="article-order", width=_FILTER)
 
 
 def _show_articles() -> None:
@@ -167,10 +173,18 @@ def _show_articles() -> None:
         "since": chosen.get("article-since"),
     }
     offset = (chosen.get("article-page", 1) - 1) * _PAGE
-    listing = client.articles(words or "", **limits, sort=sort, descending=descending, limit=_PAGE, offset=offset)
+    try:
+        listing = client.articles(words or "", **limits, sort=sort, descending=descending, limit=_PAGE, offset=offset)
+    except ClientError as exc:
+        if not limits["status"]:
+            raise
+        # what waits is not known where the staging folder is out of reach; the choice can still be undone
+        _show_filters(ArticleList(total=0, articles=()), limits)
+        show_failure(exc)
+        return
     if offset and not listing.articles:
         listing = client.articles(words or "", **limits, sort=sort, descending=descending, limit=_PAGE)
-    if listing.total or listing.statuses or any(limits.values()):
+    if listing.total or any(limits.values()):
         _show_filters(listing, limits)
     if listing.total:
         st.html(articles_html(listing))

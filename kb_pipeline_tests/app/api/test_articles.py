@@ -73,7 +73,7 @@ def test_a_failing_article_opens_with_its_last_good_version_and_says_why_and_wha
     service = serve(author.settings)
     article = service.get("/api/articles/layers").json()
     assert "Crop to Content" in article["markdown"]
-    assert article["failure"]["reason"].startswith("not published, because images_are_accounted_for: 1 image cannot")
+    assert article["failure"]["reason"].startswith("1 image cannot be shown: image file missing")
     assert article["failure"]["remedy"] == "fix it in staging; it is then ingested again"
     assert article["failure"]["failed_at"] > article["published_at"]
     listed = service.get("/api/articles", params={"status": "failing"}).json()

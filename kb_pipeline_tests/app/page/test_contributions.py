@@ -103,15 +103,29 @@ def test_the_form_offers_the_articles_that_one_may_read_by_title_and_begins_with
     page = desk.look()
     picker = page.selectbox(key="contribution-article")
     assert picker.value is None
-    assert picker.options == ["Layers · layers", "Printing · printing", "Toner · hostile"]
-    assert picker.proto.accept_new_options
+    assert picker.options == ["Layers · layers", "Printing · printing", "Toner · hostile", "A new article"]
     assert kind_of(page).value == "Answer"
+
+
+def test_a_new_article_is_named(desk: Desk) -> None:
+    page = desk.look(question="What do pumps cost?").selectbox(key="contribution-article").set_value("").run()
+    page.text_input(key="contribution-new-article").set_value("pumps").run()
+    page.text_area[0].set_value("Nothing.")
+    press(page, "Propose")
+    assert [each.service for each in desk.client.contributions().contributions] == ["pumps"]
+
+
+def test_without_an_article_nothing_is_proposed(desk: Desk) -> None:
+    page = desk.look(question="What do pumps cost?")
+    page.text_area[0].set_value("Nothing.")
+    assert "Choose an article" in html(press(page, "Propose"))
+    assert desk.client.contributions().total == 0
 
 
 def test_of_very_many_articles_those_with_some_words_are_offered(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("app.page.contributions._MOST_PICKED", 2)
     page = desk.look().text_input(key="contribution-find").set_value("ton").run()
-    assert page.selectbox(key="contribution-article").options == ["Toner · hostile"]
+    assert page.selectbox(key="contribution-article").options == ["Toner · hostile", "A new article"]
 
 
 def test_a_preview_shows_what_readers_will_see_and_hands_nothing_in(desk: Desk) -> None:

@@ -7,11 +7,12 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from app.client import Client
+from app.client import Client, ClientError
 from app.page import knowledge_base
 from app.schema.articles import ArticleFailure, ArticleList, ArticleSummary, ArticleUse
 from app.schema.gaps import KnowledgeGap
 from app.schema.search import SearchResults
+from app.schema.wire import Problem
 from kb_pipeline_tests.app.page.conftest import ask_at, html
 
 Browse = Callable[..., AppTest]
@@ -178,6 +179,23 @@ def test_the_list_is_filtered_by_status(service: Client, browse: Browse) -> None
     assert ">Layers</a>" in html(page.selectbox(key="article-status").set_value("published").run())
     assert "No article fails" in html(page.selectbox(key="article-status").set_value("failing").run())
     assert "No article is withheld" in html(page.selectbox(key="article-status").set_value("withheld").run())
+    assert ">Layers</a>" in html(page.selectbox(key="article-status").set_value(None).run())
+
+
+@pytest.mark.slow("draws the page, which Streamlit needs a second for")
+def test_a_status_that_cannot_be_told_can_be_undone(
+    service: Client, browse: Browse, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    listed, problem = Client.articles, Problem(code="storage", message="cannot list the staging folder")
+
+    def articles(client: Client, *given: Any, **limits: Any) -> ArticleList:
+        if limits.get("status") == "waiting":
+            raise ClientError(problem, 503)
+        return listed(client, *given, **limits)
+
+    monkeypatch.setattr(Client, "articles", articles)
+    page = browse().selectbox(key="article-status").set_value("waiting").run()
+    assert "Cannot list the staging folder." in html(page)
     assert ">Layers</a>" in html(page.selectbox(key="article-status").set_value(None).run())
 
 
