@@ -20,6 +20,9 @@ _AGENTS = {
 }
 _RULE = re.compile(r"[|:\- ]+")
 _BETWEEN = re.compile(r"(?<!\\)\|")
+_HARMLESS = re.compile(r"\\([_(){}#|.-])")
+"""Escapes of a report that a ticket does not need: without them nothing becomes a link, an image or markup."""
+_FENCES = re.compile("`{3,}")
 
 
 @dataclass(frozen=True)
@@ -140,9 +143,13 @@ def _linking(elements: frozenset[str]) -> Callable[[str], str]:
 
 
 def ticket_of(investigation: Investigation) -> str:
-    """An investigation as the text of a ticket: the report, what it refers to, and the alert."""
-    report = (investigation.report or "").strip()
+    """An investigation as the text of a ticket: the report, what it refers to, and the alert.
+
+    Names stand in it as they are, so that they can be searched for, but brackets of others stay escaped.
+    """
+    report = _HARMLESS.sub(r"\1", (investigation.report or "").strip())
     sources = [f"[Ref #{each.number}] {each.title}" for each in investigation.citations if each.used]
     alert = investigation.alert.strip()
-    parts = [report, "\n".join(sources), f"## Alert\n\n```\n{alert}\n```" if alert else ""]
+    fence = "`" * (max((len(each) for each in _FENCES.findall(alert)), default=2) + 1)
+    parts = [report, "\n".join(sources), f"## Alert\n\n{fence}\n{alert}\n{fence}" if alert else ""]
     return "\n\n".join(filter(None, parts))

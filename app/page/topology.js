@@ -77,7 +77,10 @@ class NetworkMap {
     const search = this.find('search')
     search.addEventListener('input', () => this.search(search.value))
     search.addEventListener('keydown', (event) => {
-      if (event.key === 'Enter') this.find('hits').querySelector('button')?.click()
+      if (event.key === 'Enter') {
+        event.preventDefault() // the click moves the focus to another button, which would be pressed as well
+        this.find('hits').querySelector('button')?.click()
+      }
       if (event.key === 'ArrowDown') this.find('hits').querySelector('button')?.focus()
       if (event.key === 'Escape') this.search((search.value = ''))
     })

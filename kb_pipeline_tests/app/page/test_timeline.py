@@ -2,6 +2,8 @@
 
 from typing import Any
 
+import pytest
+
 from app.page.templates import render
 from app.page.timeline import failure_of, now, numbers_of, report_html, steps_of, text_of, ticket_of
 from app.schema.network import Investigation, InvestigationEvent
@@ -137,3 +139,22 @@ def test_a_ticket_has_the_report_what_it_refers_to_and_the_alert() -> None:
     assert ticket_of(investigation) == (
         "# Situation report\n\nR-1. [Ref #1]\n\n[Ref #1] Layers\n\n## Alert\n\n```\nLINK_DOWN R-1\n```"
     )
+
+
+@pytest.mark.parametrize(
+    ("report", "ticket"),
+    [
+        (r"OPTICAL\_LOSS at R\_1", "OPTICAL_LOSS at R_1"),
+        (r"(file fibre\-cut\.md) \#4 \{a\|b\} \(x\)", "(file fibre-cut.md) #4 {a|b} (x)"),
+        (r"\!\[x\]\(http://evil.example\) \<img\> \*a\* \`b\`", r"\!\[x\](http://evil.example) \<img\> \*a\* \`b\`"),
+    ],
+)
+def test_names_stand_in_a_ticket_without_escapes_and_nothing_of_others_becomes_markup(report: str, ticket: str) -> None:
+    told = Investigation(id="run-1", alert="", began="2026-11-02T03:40:00+00:00", status="finished", report=report)
+    assert ticket_of(told) == ticket
+
+
+def test_an_alert_does_not_leave_its_block_in_a_ticket() -> None:
+    alert = "```\n![x](http://evil.example)\n````"
+    told = Investigation(id="run-1", alert=alert, began="2026-11-02T03:40:00+00:00", status="finished")
+    assert ticket_of(told) == f"## Alert\n\n`````\n{alert}\n`````"
