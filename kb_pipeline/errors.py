@@ -51,6 +51,7 @@ the module of each error that is not defined here::
             BadModelError                   app.answering.chosen_model
             UnknownConversationError        app.conversations.base
             UnknownAnswerError              app.application.asking_again
+            UnknownShareError               app.conversations.base
             InvalidRequestError             app.conversations.base
 """
 

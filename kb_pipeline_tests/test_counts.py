@@ -36,7 +36,7 @@ TABLE = """
     rows             91          0         9       11        0
     staged_read      68         68        68       68        0
     staged_bytes 866,004   866,004   866,026  830,812        0
-    read            725        336       371      380        4
+    read            735        336       372      381        4
     written         268          0        17       21        0
     bytes     2,243,472          0    91,224  109,132        0
     removed           0          0         1        1        9
