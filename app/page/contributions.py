@@ -98,7 +98,7 @@ def show() -> None:
     if listing.contributions:
         st.html(list_html(listing.contributions))
     else:
-        st.html(panel(_NONE[state], "In a terminal:", "kb contribute --help", kind="note"))
+        st.html(panel(_NONE[state], "Whatever people propose here, or below an answer, is listed.", kind="note"))
     if (pages := -(-listing.total // _PAGE)) > 1:
         st.pagination(pages, key=f"contributions-page-{state}")
 

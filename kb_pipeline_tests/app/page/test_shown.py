@@ -119,15 +119,17 @@ def test_an_image_that_the_passage_does_not_show_is_shown_after_it() -> None:
     assert f'<img src="{IMAGE}"' in source_html(section(citation(passage="Text only.", quotes=())), 1)
 
 
-@pytest.mark.parametrize(
-    ("state", "word"), [("published", "Published"), ("behind", "Outdated"), ("pinned", "Pinned"), ("failed", "Failed")]
-)
+@pytest.mark.parametrize(("state", "word"), [("behind", "Outdated"), ("pinned", "Pinned"), ("failed", "Failed")])
 def test_the_list_says_what_readers_get_of_an_article(state: str, word: str) -> None:
     listed = summary(state=state, images=2, chunks=1, published_at="2026-03-03T14:05:00+00:00", error="it is a PDF")
     html = articles_html(ArticleList(total=1, articles=(listed,)))
-    for shown in (word, "2 images · 1 chunk · 3 Mar 2026, 14:05 UTC", "it is a PDF", "1 article"):
+    for shown in (word, "2 images · 3 Mar 2026, 14:05 UTC", "it is a PDF", "1 article"):
         assert shown in html
     assert ('href="knowledge-base?article=layers" data-kb="open"' in html) is (state != "failed")
+
+
+def test_the_list_says_nothing_of_the_state_of_an_article_that_readers_see_as_it_is() -> None:
+    assert "kb-state" not in articles_html(ArticleList(total=1, articles=(summary(state="published"),)))
 
 
 def test_the_list_says_of_a_document_what_its_id_and_its_publication_do_not() -> None:
