@@ -28,13 +28,13 @@ def test_a_scenario_is_checked_loaded_investigated_and_unloaded(run: Run) -> Non
     loaded = run("scenario", "load", "--json").json
     assert (loaded["counts"]["vertices"], len(loaded["articles"]), loaded["published"]) == (50, 6, 6)
     said = run("investigate", "2026-11-02T03:45:00Z what broke?", "--json").json
-    assert "LINK-SYD-MEL" in said["report"].splitlines()[2]
+    assert "Very likely cause: LINK-SYD-MEL" in said["report"]
     assert "[Ref #1]" in said["report"]
     assert said["events"][0]["event"] == "run_start"
     assert said["citations"][0]["article_id"].startswith("telco-runbook-")
     assert "[Ref #1] Fibre cut" in run("investigate", "2026-11-02T03:45:00Z what broke?").out
     brief = run("investigate", "2026-11-02T03:45:00Z what broke?", "--brief")
-    assert brief.out.startswith("Very likely cause: LINK-SYD-MEL") and "Why" not in brief.out
+    assert "Very likely cause: LINK-SYD-MEL" in brief.out and "Why" not in brief.out
     assert run("scenario", "load", "--json").json["changed"] == []
     assert set(run("scenario", "unload", "telco", "--json").json["removed"]) == set(loaded["articles"])
     assert run("search", "fibre", "--json").json == []
@@ -52,7 +52,7 @@ def test_the_commands_use_the_backend_that_is_set(
         }  # fmt: skip
         assert run("scenario", "list", "--json").json[0]["loaded"]
         said = run("investigate", "LINK_DOWN on LINK-SYD-MEL", "--json").json
-        assert "LINK-SYD-MEL" in said["report"].splitlines()[2]
+        assert "cause: LINK-SYD-MEL" in said["report"]
         checked = {each["role"]: each["found"] for each in run("check", "--json").json["connections"]}
         assert "50 vertices, 54 edges" in checked["network"]
         assert run("scenario", "unload", "telco").code == 0

@@ -86,9 +86,9 @@ def test_a_lost_incident_is_a_warning_with_its_name_until_the_run_is_accepted(
 ) -> None:
     record(folder, STORM)
     evaluate(instance)
-    alerts = folder / "telemetry/alerts.csv"
-    header, *rows = alerts.read_text().splitlines(keepends=True)
-    alerts.write_text(header + "".join(row for row in rows if "2026-11-02T03:" not in row))
+    for told in (folder / "telemetry").iterdir():  # what was measured tells it as well
+        header, *rows = told.read_text().splitlines(keepends=True)
+        told.write_text(header + "".join(row for row in rows if "2026-11-02T03:" not in row))
     load(ScenarioFolder(folder), settings.home_path)
     assert evaluate(instance).success
     found = check(instance, "not_worse", "diagnosis_quality")

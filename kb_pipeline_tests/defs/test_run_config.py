@@ -53,7 +53,7 @@ def leaves(kind: ConfigType, *path: str) -> Iterator[str]:
 def test_a_run_can_be_given_no_place_and_no_code(job: dg.JobDefinition) -> None:
     paths = set(leaves(job.run_config_schema.config_type))
     of_ops = {path for path in paths if path.startswith("ops/")}
-    without_fields = {f"resources/{name}/config" for name in ("progress", "io_manager")}
+    without_fields = {f"resources/{name}/config" for name in ("progress", "io_manager", "intake_watcher")}
     assert paths - of_ops <= KNOWN | without_fields
     assert {path.rpartition("/")[2] for path in of_ops if "/config/" in path} <= OF_OPS
 

@@ -266,6 +266,7 @@ def test_no_route_that_names_a_response_answers_anybody_but_its_owner(serve: Ser
         "name",  # of a tool
         "contribution_id",
         "investigation_id",
+        "share_id",  # of a link, which others are meant to follow
     }  # no other names one
     naming = sorted((method, path) for method, path in routes if "{response_id}" in path)
     assert len(naming) >= 9  # of the protocol's server six, three of our own
@@ -275,7 +276,8 @@ def test_no_route_that_names_a_response_answers_anybody_but_its_owner(serve: Ser
         for method, path in naming:
             body = {"feedback": {"rating": "up"}, "opened": {"number": 1}}.get(path.rpartition("/")[2])
             for query in ("", "?stream=true"):
-                asked = [path.replace("{response_id}", each) + query for each in (response_id, UNKNOWN)]
+                there = path.replace("{conversation_id}", "of-ann")
+                asked = [there.replace("{response_id}", each) + query for each in (response_id, UNKNOWN)]
                 replies = [service.request(method, each, json=body, headers=BOB) for each in asked]
                 assert unnamed(replies[0]) == unnamed(replies[1])
                 assert replies[0].status_code == 404, (method, path, mode)
