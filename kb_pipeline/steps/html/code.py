@@ -59,6 +59,24 @@ def join_code_lines(main: Element) -> None:
             fragment.tag = "pre"
 
 
+def part_code_variants(main: Element) -> None:
+    """Give each variant of a code block a block of its own: a switch above them shows one at a time, as Node.js does.
+
+    They are the ``code`` elements of one ``pre``, each with a class of its own; lines of code share one, or have none.
+    """
+    for block in list(main.iter("pre")):
+        variants = [part for part in block if part.tag == "code"]
+        if len(variants) < 2 or len({part.get("class") for part in variants} - {None}) < len(variants):
+            continue
+        if (block.text or "").strip() or any((part.tail or "").strip() for part in block):
+            continue
+        for variant in reversed(variants[1:]):
+            own = etree.Element("pre")
+            own.append(variant)
+            own.tail, block.tail = block.tail, None
+            block.addnext(own)
+
+
 def mark_inline_code(main: Element, placeholders: Placeholders) -> None:
     """Replace code in sentences by placeholders; links and images inside code are kept."""
     for code in list(main.iter(*_INLINE)):

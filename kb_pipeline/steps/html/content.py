@@ -12,7 +12,7 @@ from selectolax.lexbor import LexborHTMLParser
 from kb_pipeline.errors import EmptyArticleError
 from kb_pipeline.records import DocumentCounts, ImageInfo, LeftOutText
 from kb_pipeline.steps.html.admonitions import quote_admonitions
-from kb_pipeline.steps.html.code import CODE_BLOCKS, LINE_NUMBERS, join_code_lines
+from kb_pipeline.steps.html.code import CODE_BLOCKS, LINE_NUMBERS, join_code_lines, part_code_variants
 from kb_pipeline.steps.html.controls import show_controls
 from kb_pipeline.steps.html.decode import clean, decode
 from kb_pipeline.steps.html.dom import HEADINGS, LISTS, Element, classes, has_text, is_inside, parse, text_of
@@ -161,6 +161,7 @@ def _tidied(
 ) -> PageContent:
     tidy_links(main)
     join_code_lines(main)
+    part_code_variants(main)
     counts = count_content(main)
 
     placeholders = Placeholders()

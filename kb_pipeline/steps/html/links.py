@@ -63,8 +63,7 @@ def collect_links(main: Element) -> tuple[Link, ...]:
 def _is_permalink(link: Element, target: str) -> bool:
     if not _PERMALINK_CLASSES.isdisjoint(classes(link)):
         return True
-    parent = link.getparent()
-    in_heading = parent is not None and parent.tag in HEADINGS | {"dt"}
+    in_heading = is_inside(link, *HEADINGS, "dt")
     return in_heading and target.startswith("#") and text_of(link).lower() in _PERMALINK_TEXTS
 
 

@@ -51,6 +51,20 @@ def test_doxygen_lines_are_one_block() -> None:
     assert markdown(html) == "```\nint x;\n  y();\n```"
 
 
+def test_variants_of_code_below_a_switch_are_blocks_of_their_own() -> None:
+    html = (
+        '<pre><input type="checkbox" aria-label="Modern syntax"><code class="language-js cjs">a = require("b")</code>'
+        '<code class="language-js mjs">import a from "b"</code></pre><p>After.</p>'
+    )
+    assert '```js\na = require("b")\n```\n\n```js\nimport a from "b"\n```\n\nAfter.' in markdown(html)
+
+
+@pytest.mark.parametrize("classes", [("line", "line"), ("", "")])
+def test_lines_of_code_stay_one_block(classes: tuple[str, str]) -> None:
+    html = "<pre>" + "\n".join(f'<code class="{each}">{at}</code>' for at, each in enumerate(classes)) + "</pre>"
+    assert markdown(html) == "```\n0\n1\n```"
+
+
 def test_code_in_a_list_item_and_a_quote_keeps_its_place() -> None:
     html = "<ul><li><p>a</p><pre>x\n\ny</pre></li></ul><blockquote><pre>z\nw</pre></blockquote>"
     assert markdown(html) == "- a\n\n  ```\n  x\n\n  y\n  ```\n\n> ```\n> z\n> w\n> ```"

@@ -113,6 +113,7 @@ def test_a_link_around_blocks_is_the_first_blocks() -> None:
         '<h2><a class="header" href="#a">Head</a></h2>',
         '<h2><a id="a"/>Head</h2>',
         "<h2>\n  <span>Head</span>\n</h2>",
+        '<h2>Head<span><a class="mark" href="#head" id="head">#</a></span></h2>',
     ],
 )
 def test_headings_have_no_permalinks(heading: str) -> None:
