@@ -3,12 +3,12 @@
 What is quoted first is chosen by :mod:`app.answering.extractive.choosing`.
 """
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
-from itertools import accumulate
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import accumulate, groupby
 
 from app.answering.base import TextPart
-from app.answering.extractive.blocks import blocks_of, heading_of
-from app.answering.extractive.choosing import Quotable
+from app.answering.extractive.blocks import PassageBlock, blocks_of, heading_of
+from app.answering.extractive.choosing import Lead, Quotable
 from app.answering.extractive.guidance import Guidance
 from app.answering.extractive.quoting import PassageImage, pictures_beside, plain, quotation
 from app.language.messages import Messages
@@ -49,14 +49,15 @@ def quoted_answer(found: Quotable, say: Messages, remark: str, closest: str = ""
         else:
             yield _piece(f"{say('from_place', place=_place(picture.citation, say))} {_reference(picture.citation)}")
             yield _piece(picture.markdown)
-    quoted = {(citation.number, unit.start) for unit in found.lead.units}
-    rest = [piece for passage in found.section for piece in _units_of(passage, _FOLDED, shown, quoted)]
+    rest = [
+        piece for blocks in _rest(found.section, found.lead) for piece in _quoted(blocks, _FOLDED, shown, found.lead)
+    ]
     if rest:
         yield _piece(f"**{say('rest_of_section')}**", is_folded=True)
     for piece in rest:
         yield _piece(piece, is_folded=True)
     for other in found.more:
-        pieces = list(_units_of(other, _FOLDED_OF_OTHERS, shown))
+        pieces = list(_quoted(blocks_of(other), _FOLDED_OF_OTHERS, shown))
         for piece in (say("from_place", place=_place(other, say)), *pieces) if pieces else ():
             yield _piece(piece, is_folded=True)
     if others := [f"- {_place(each, say)} {_reference(each)}" for each in found.others[:_LEADS]]:
@@ -97,25 +98,42 @@ def _piece(markdown: str, *, is_folded: bool = False) -> TextPart:
     return TextPart(f"{markdown}\n\n", is_quoted=True, is_folded=is_folded)
 
 
-def _units_of(
-    citation: Citation, room: int, shown: list[PassageImage], quoted: Collection[tuple[int, int]] = frozenset()
-) -> Iterator[str]:
-    """Yield the text of a passage as quotations, with its pictures, without what is ``quoted`` already.
+def _rest(section: Iterable[Citation], lead: Lead) -> Iterator[list[PassageBlock]]:
+    """Yield the blocks of each passage of a section: from the heading of the answer on, and then what is before it."""
+    blocks = [block for passage in section for block in blocks_of(passage)]
+    start = next((at for at, block in enumerate(blocks) if _is_of(lead, block)), 0)
+    while start and heading_of(blocks[start - 1]) == heading_of(blocks[start]):
+        start -= 1
+    for part in blocks[start:], blocks[:start]:
+        for _, of_passage in groupby(part, key=lambda block: block.citation.number):
+            yield list(of_passage)
 
-    Of what is longer than ``room``, the beginning; only its first block is cut, as a table of hundreds of rows is one.
+
+def _is_of(lead: Lead, block: PassageBlock) -> bool:
+    return block.citation.number == lead.citation.number and any(unit in lead.units for unit in block.units)
+
+
+def _quoted(
+    blocks: Sequence[PassageBlock], room: int, shown: list[PassageImage], lead: Lead | None = None
+) -> Iterator[str]:
+    """Yield blocks of one passage as quotations, with its pictures, without what the ``lead`` has quoted already.
+
+    Of what is longer than ``room``, the beginning; only the first block is cut, as a table of hundreds of rows is one.
     """
-    units, heading = list[Unit](), citation.section
-    for block in blocks_of(citation):
+    units, heading = list[Unit](), blocks[0].citation.section if blocks else ""
+    for block in blocks:
         if units and sum(block.lengths) > room:
             break
         within = [unit for unit, end in zip(block.units, accumulate(block.lengths), strict=True) if end <= room]
         room -= sum(block.lengths)
-        new = [unit for unit in within if (citation.number, unit.start) not in quoted or unit.kind == "header"]
+        is_quoted = lead is not None and block.citation.number == lead.citation.number
+        new = [unit for unit in within if not (is_quoted and unit in lead.units) or unit.kind == "header"]
         if any(unit.kind != "header" for unit in new):
             above = [block.heading] if block.heading and heading_of(block) != heading else []
             units += (*above, *block.terms, *new)
             heading = heading_of(block)
-    yield from quotations(citation, units, shown)
+    if units:
+        yield from quotations(blocks[0].citation, units, shown)
 
 
 def _place(citation: Citation, say: Messages, heading: str = "") -> str:

@@ -81,6 +81,7 @@ def _all_blocks(citation: Citation) -> Iterator[PassageBlock]:
         names = unit.kind in ("heading", "term")
         if run and (names or (unit.kind != "image" and unit.block != run[-1].block and not _introduces(run[-1], unit))):
             yield PassageBlock(citation, tuple(run), tuple(terms), heading, order)
+            terms = [] if any(part.kind == "row" for part in run) else terms  # the name of a table
             run = []
         if names:
             terms, heading = _terms(terms, units, at), unit if unit.kind == "heading" else heading

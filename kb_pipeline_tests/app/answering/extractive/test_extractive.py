@@ -156,8 +156,8 @@ def test_a_misspelt_question_is_answered_at_once_in_its_right_spelling(
     assert asked.end == Finished()
 
 
-def quoted(*passages: Citation, is_sure: bool) -> list[TextPart]:
-    found = quotable("Which?", passages, passages[:1], Nearness(HashingEmbedder()), is_sure=is_sure)
+def quoted(*passages: Citation, is_sure: bool, question: str = "Which?") -> list[TextPart]:
+    found = quotable(question, passages, passages[:1], Nearness(HashingEmbedder()), is_sure=is_sure)
     assert found
     return list(quoted_answer(found, SAY, "That is all.", "" if is_sure else SAY("closest")))
 
@@ -192,6 +192,16 @@ def test_a_table_of_hundreds_of_rows_is_quoted_from_its_beginning() -> None:
 def test_of_a_section_that_nothing_is_quoted_of_nothing_is_said() -> None:
     code = citation(f"```\n{'x' * 3000}\n```", 2, "Dump", "Memory")
     assert not [piece.delta for piece in quoted(citation("A leak.", 1), code, is_sure=False) if piece.is_folded]
+
+
+def test_the_fold_begins_at_the_heading_of_the_answer_and_ends_with_what_is_before_it() -> None:
+    text = "Oil the hinges.\n\n### Valves\n\nA valve closes slowly.\n\n### Pumps\n\nA pump hums."
+    pieces = quoted(citation(text, 1, "Press", "Care"), is_sure=True, question="How does a valve close slowly?")
+    assert [piece.delta.strip() for piece in pieces if piece.is_folded] == [
+        f"**{SAY('rest_of_section')}**",
+        "> **Pumps**\n>\n> A pump hums. [Ref #1]",
+        "> Oil the hinges. [Ref #1]",
+    ]
 
 
 def test_a_section_without_more_text_has_nothing_to_unfold() -> None:

@@ -105,6 +105,11 @@ def test_a_title_is_no_markdown() -> None:
     assert as_html(plain("*a* [b](c) <d> `e` #\n1")) == "<p>*a* [b](c) &lt;d&gt; `e` # 1</p>\n"
 
 
+def test_the_name_of_a_table_in_bold_names_nothing_behind_the_table() -> None:
+    table, text = blocks_of(citation("**Prices**\n\n| part | price |\n| --- | --- |\n| P-1 | 2 EUR |\n\nCall us."))
+    assert ([unit.text for unit in table.terms], text.terms) == (["**Prices**"], ())
+
+
 def test_lines_that_were_left_out_of_code_show() -> None:
     passage = "```\n" + "".join(f"option {number} does something else\n" for number in range(30)) + "```"
     (block,) = blocks_of(citation(passage))
