@@ -126,8 +126,8 @@ def _quoted(
             break
         within = [unit for unit, end in zip(block.units, accumulate(block.lengths), strict=True) if end <= room]
         room -= sum(block.lengths)
-        is_quoted = lead is not None and block.citation.number == lead.citation.number
-        new = [unit for unit in within if not (is_quoted and unit in lead.units) or unit.kind == "header"]
+        known = lead.units if lead and lead.citation.number == block.citation.number else ()
+        new = [unit for unit in within if unit not in known or unit.kind == "header"]
         if any(unit.kind != "header" for unit in new):
             above = [block.heading] if block.heading and heading_of(block) != heading else []
             units += (*above, *block.terms, *new)
