@@ -218,7 +218,9 @@ def open_service(settings: AppSettings, knowledge_base: Settings) -> AgentServic
         tools=tools,
         contributing=Contributing(queue, retrieval, articles),
         own_findings=OwnFindings(workspace, queue),
-        loose_questions=LooseQuestions(conversations, records_content=settings.record_content),
+        loose_questions=LooseQuestions(
+            conversations, records_content=settings.record_content, keeps_whole=settings.whole_questions
+        ),
         picture_reader=PictureReader(),
         network=network,
         queries=NetworkQueries(network),

@@ -217,6 +217,11 @@ class AppSettings(SharedSettings):
         5_000_000, ge=0, description="Maximum size of a picture that somebody asks with, in bytes; 0: none can be sent."
     )
     record_content: bool = Field(False, description="Record questions and answers in traces.")
+    whole_questions: bool = Field(
+        False,
+        description="Keep what was not answered also as it was written, with the names in it: reviewers can see whole "
+        "messages of knowledge gaps. Otherwise only their questions are kept, masked.",
+    )
 
     _is_model_chosen: bool = PrivateAttr(False)
 

@@ -171,6 +171,11 @@ class Application(ABC):
     def records_content(self) -> bool:
         """Whether words of questions may be kept outside of the conversations."""
 
+    @property
+    @abstractmethod
+    def keeps_whole_questions(self) -> bool:
+        """Whether they may be kept as they were written, not only masked."""
+
 
 def open_application(settings: Settings) -> Application:
     """Load the application; its own settings are read now.

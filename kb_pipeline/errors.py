@@ -28,6 +28,7 @@ the module of each error that is not defined here::
                 TooLargeError                   network.local.answers; a QueryFailedError
         ContributionError
             ContributionNotFoundError, ContributionDecidedError
+        GapNotFoundError
         SearchError
             IndexMissingError, IndexDamagedError, IndexMismatchError
                 IndexNotThereError          an IndexMissingError
@@ -256,6 +257,10 @@ class ContributionNotFoundError(ContributionError):
 
 class ContributionDecidedError(ContributionError):
     """A contribution was accepted or rejected before."""
+
+
+class GapNotFoundError(KnowledgeBaseError):
+    """There is no such knowledge gap, or not any more."""
 
 
 class SearchError(KnowledgeBaseError):

@@ -1,7 +1,8 @@
 """Chooses what to search for without a model: a follow-up question borrows words from the questions before it.
 
-Of several questions in one message each is a question of its own, and of a pasted mail its questions come first. Also
-chooses which of the hits a model reads. Searching itself is the task of :mod:`app.library.retrieval`.
+Of several questions in one message each is a question of its own, and of a pasted mail its questions come first
+(:mod:`kb_pipeline.pasted`). Also chooses which of the hits a model reads. Searching itself is the task of
+:mod:`app.library.retrieval`.
 """
 
 import asyncio
@@ -13,6 +14,7 @@ from itertools import zip_longest
 from app.answering.base import Question
 from app.language.words import STOP_WORDS, words
 from app.library.retrieval import Retrieval
+from kb_pipeline.pasted import LONGEST_QUESTION, asked_in, is_pasted, sentences_of
 from kb_pipeline.records import SearchHit
 from kb_pipeline.search.base import SearchFilter
 
@@ -57,26 +59,11 @@ _ASKS = re.compile(rf"\W*(?:{_INTERROGATIVE}|can|could|do|does|is|are|kann|gibt|
 _NEXT_QUESTION = re.compile(rf"(?<=\?)\s+|,?\s+(?:and|und|et|y)\s+(?={_INTERROGATIVE}\b)", re.IGNORECASE)
 _MOST_QUESTIONS, _LEAST_WORDS = 3, 2
 """Questions of a message that are each searched for, and words of the shortest of them."""
-_LONGEST_QUESTION = 400
-"""Characters of a message that is questions; a longer one is a pasted mail or a story."""
-_MANY_LINES = 3
-"""Lines of a message that is a pasted mail; two are a question and a detail."""
-_GREETS = re.compile(
-    r"(?:hi|hello|hey|dear|good (?:morning|day)|hallo|guten tag|sehr geehrte|liebe|bonjour|hola)\b.{0,40}$", re.I
-)
-_CLOSES = re.compile(
-    r"(?:--|(?:best|kind|warm|many)?\s*(?:regards|wishes)|yours|sincerely|thanks(?: and regards)?,?$|cheers"
-    r"|(?:mit )?(?:freundliche|viele|beste|liebe)n? grüße|cordialement|saludos)",
-    re.IGNORECASE,
-)
-_SENTENCE = re.compile(r"(?<=[.!?])\s+|\n\s*\n")
-_CONTEXT = 600
-"""Characters of what stands around the questions of a pasted mail."""
 
 
 def questions_in(text: str) -> tuple[str, ...]:
     """The questions of a message that make sense alone, each with what is said before it; one if there are no more."""
-    if len(text) > _LONGEST_QUESTION or "\n" in text.strip():
+    if len(text) > LONGEST_QUESTION or "\n" in text.strip():
         return (text,)
     questions: list[str] = []
     for part in _NEXT_QUESTION.split(text.strip()):
@@ -85,27 +72,6 @@ def questions_in(text: str) -> tuple[str, ...]:
             return (text,)
         questions.append(part)
     return tuple(questions) if 1 < len(questions) <= _MOST_QUESTIONS and _ASKS.match(questions[0]) else (text,)
-
-
-def is_pasted(text: str) -> bool:
-    """Whether a message is a pasted mail, or tells a story: it is long, or of several lines."""
-    return len(text) > _LONGEST_QUESTION or sum(bool(line.strip()) for line in text.splitlines()) >= _MANY_LINES
-
-
-def asked_in(text: str) -> str:
-    """What to search for: of a pasted mail its questions, then, on a line of its own, what stands around them.
-
-    Greeting, signature and the lines after it say nothing about the matter. A short message is searched for as it is.
-    """
-    lines = text.strip().splitlines()
-    if not is_pasted(text):
-        return text
-    end = next((at for at, line in enumerate(lines) if at and _CLOSES.match(line.strip())), len(lines))
-    lines = lines[int(bool(_GREETS.match(lines[0].strip()))) : end]
-    sentences = [" ".join(each.split()) for each in _SENTENCE.split("\n".join(lines)) if each.strip()]
-    questions = [each for each in sentences if each.endswith("?")]
-    around = " ".join(each for each in sentences if each not in questions)[:_CONTEXT]
-    return "\n".join(filter(None, (" ".join(questions), around))) or text
 
 
 def search_queries(question: Question) -> list[str]:
@@ -188,7 +154,7 @@ async def search_for(question: Question, retrieval: Retrieval) -> tuple[str, lis
         return question.text, list({hit.chunk.id: hit for hit in found}.values())[: question.top]
     queries = search_queries(question)
     if is_pasted(question.text) and question.picture is None:
-        queries += [each for each in _SENTENCE.split(queries[0].partition("\n")[0]) if each.endswith("?")]
+        queries += [each for each in sentences_of(queries[0].partition("\n")[0]) if each.endswith("?")]
         return await _surest(queries[: 1 + _MOST_QUESTIONS], question, retrieval)
     searches = (
         retrieval.search(query, question.who, top=question.top, filters=limits_of(question)) for query in queries

@@ -48,6 +48,7 @@ RECORDED: Mapping[str, Action] = {
     # and these the words of other people
     "GET /api/contributions/{contribution_id}": "open",
     "GET /api/gaps": "open",
+    "GET /api/gaps/{gap_id}": "open",
     "GET /api/logs": "open",
     "POST /query/graph": "query",
     "POST /query/telemetry": "query",
@@ -59,6 +60,7 @@ RECORDED: Mapping[str, Action] = {
     "POST /api/contributions/{contribution_id}/reject": "reject",
     "POST /api/conversations/{conversation_id}/shares/{response_id}": "share",
     "DELETE /api/conversations/{conversation_id}/shares/{response_id}": "share",
+    "PUT /api/gaps/{gap_id}": "decide",
     "PUT /api/model": "model",
     "DELETE /api/model": "model",
 }

@@ -20,6 +20,7 @@ from kb_pipeline.errors import (
     ContributionDecidedError,
     ContributionError,
     ContributionNotFoundError,
+    GapNotFoundError,
     KnowledgeBaseError,
 )
 
@@ -46,6 +47,7 @@ def handle_problems(app: FastAPI) -> None:
     @app.exception_handler(ArticleNotFoundError)
     @app.exception_handler(RunNotFoundError)
     @app.exception_handler(ContributionNotFoundError)
+    @app.exception_handler(GapNotFoundError)
     @app.exception_handler(InvestigationNotFoundError)
     @app.exception_handler(NetworkNotFoundError)
     def not_found(_: Request, exc: KnowledgeBaseError) -> JSONResponse:

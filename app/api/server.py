@@ -46,6 +46,7 @@ from app.api.responses import responses_host
 from app.api.widget_sites import WidgetSites
 from app.callers.principal import Principal
 from app.contributing.contributing import Caller
+from app.conversations.loose_questions import take_over
 from app.conversations.responses_store import ResponseStore
 from app.library.withheld import shown_turns
 from app.logs.lines import keep_log_lines
@@ -88,8 +89,11 @@ def application(service: AgentService, when_warm: Callable[[], None] = lambda: N
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
         async with host.router.lifespan_context(host):
             warming = asyncio.create_task(asyncio.to_thread(_warm, service, when_warm))
+            taking_over = asyncio.create_task(_take_over(service))
             yield
             await warming
+            taking_over.cancel()  # the next start goes on with it
+            await asyncio.wait([taking_over])
         refusals.end()
         glances.close()
         await service.close()
@@ -171,6 +175,14 @@ def _responses(service: AgentService) -> ResponseStore:
         return shown_turns(service.articles, turns, asking.get())
 
     return ResponseStore(service.conversations, shown_now)
+
+
+async def _take_over(service: AgentService) -> None:
+    """Mask questions that an earlier release kept. A failure is only logged: reading masks them, too."""
+    try:
+        await take_over(service.conversations, keeps_whole=service.settings.whole_questions)
+    except KnowledgeBaseError as exc:
+        _log.warning("questions that were kept as they were written are not masked yet: %s", exc)
 
 
 def _warm(service: AgentService, when_warm: Callable[[], None]) -> None:

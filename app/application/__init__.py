@@ -104,6 +104,7 @@ class AgentApplication(Application):
     def asked(self, since: str) -> RecordedQuestions:
         from app.conversations import open_conversations
         from app.conversations.asked import asked_since
+        from app.conversations.loose_questions import take_over
         from app.library.articles import Articles
         from app.library.retrieval import Retrieval
         from kb_pipeline.flow.workspace import open_workspace
@@ -113,6 +114,7 @@ class AgentApplication(Application):
             articles = Articles(workspace.layout, workspace.deferred_titles)
             store, retrieval = open_conversations(self.settings, self.knowledge_base), Retrieval(workspace)
             try:
+                await take_over(store, keeps_whole=self.keeps_whole_questions)
                 return await asked_since(since, store, retrieval, articles)
             finally:
                 retrieval.close()
@@ -157,3 +159,7 @@ class AgentApplication(Application):
     @property
     def records_content(self) -> bool:
         return self.settings.record_content
+
+    @property
+    def keeps_whole_questions(self) -> bool:
+        return self.settings.whole_questions

@@ -46,7 +46,7 @@ from app.schema.conversations import (
     SharedAnswer,
 )
 from app.schema.documents import DocumentDetails, DocumentList, DocumentListParameters
-from app.schema.gaps import KnowledgeGapList
+from app.schema.gaps import GapDecided, KnowledgeGap, KnowledgeGapList
 from app.schema.health import Health, WebStatistics
 from app.schema.models import ModelAddress, ModelChoice, ModelInUse, ModelTrial
 from app.schema.permissions import Permissions
@@ -383,9 +383,18 @@ class Client(NetworkClient):
         """How the knowledge base was used in the last weeks; for reviewers."""
         return self._get(UsageReport, "/api/usage")
 
-    def gaps(self, *, now: bool = False) -> KnowledgeGapList:
+    def gaps(self, *, now: bool = False, dismissed: bool = False) -> KnowledgeGapList:
         """What was asked and not answered, most asked first: as of last night, or as of now, for reviewers."""
-        return self._get(KnowledgeGapList, "/api/gaps", **({"now": "true"} if now else {}))
+        wanted = {"now": now, "dismissed": dismissed}
+        return self._get(KnowledgeGapList, "/api/gaps", **{name: "true" for name, is_on in wanted.items() if is_on})
+
+    def gap(self, gap_id: str, *, whole: bool = False) -> KnowledgeGap:
+        """One gap, for reviewers; ``whole``: with the last question as it was written, if that is kept."""
+        return self._get(KnowledgeGap, f"/api/gaps/{quote(gap_id, safe='')}", **({"whole": "true"} if whole else {}))
+
+    def decide_gap(self, gap_id: str, decided: GapDecided) -> KnowledgeGap:
+        """Assign or dismiss a gap, for reviewers."""
+        return self._send(KnowledgeGap, "PUT", f"/api/gaps/{quote(gap_id, safe='')}", decided)
 
     def web_statistics(self) -> WebStatistics:
         """How often conversations looked up again what they had found on the web before; for reviewers."""

@@ -12,26 +12,30 @@ from app.answering.planning.manners import is_no_gap
 from app.callers.principal import Principal
 from app.library.articles import Articles
 from app.library.retrieval import Retrieval
+from app.schema.asking import with_picture_text
 from app.schema.conversations import Turn
 from kb_pipeline.errors import IndexMissingError
 from kb_pipeline.evaluation.gaps import Reason, Unanswered
+from kb_pipeline.personal import question_to_keep, without_personal
 
 _SEARCHED = 5
 """Passages by which it is told whether a question is answered by now."""
 
 
 def unanswered(turns: Iterable[Turn], unnamed: Collection[str] = ()) -> Iterator[Unanswered]:
-    """Yield the questions that were not answered, without a word of who asked.
+    """Yield the questions that were not answered, without a word of who asked, and masked.
 
     ``unnamed`` are the ids of the answers that were given where nobody signs in. A question that is asked back, a
     greeting, the reply that none of the documents is meant, and an answer that was stopped or failed, say nothing about
     the knowledge base.
     """
     for turn in turns:
-        if reason := _reason(turn):
+        if reason := reason_of(turn):
+            continued = turn.answer.continues if turn.answer else ()
             yield Unanswered(
-                question=turn.in_words,
-                continues=turn.answer.continues if turn.answer else (),
+                question=with_picture_text(question_to_keep(turn.question), _picture_text(turn)),
+                whole=turn.in_words,
+                continues=tuple(map(question_to_keep, continued)),
                 asked_at=turn.asked_at,
                 reason=reason,
                 is_unnamed=turn.response_id in unnamed,
@@ -70,7 +74,7 @@ async def still_unanswered(
 
 def cited(turns: Iterable[Turn]) -> dict[str, int]:
     """In how many answers each article is cited, by its id; what is only shown as close is not."""
-    answers = (turn.answer for turn in turns if turn.answer and _reason(turn) not in ("refused", "closest"))
+    answers = (turn.answer for turn in turns if turn.answer and reason_of(turn) not in ("refused", "closest"))
     return Counter(
         article_id
         for answer in answers
@@ -78,7 +82,12 @@ def cited(turns: Iterable[Turn]) -> dict[str, int]:
     )
 
 
-def _reason(turn: Turn) -> Reason | None:
+def _picture_text(turn: Turn) -> str:
+    return without_personal(turn.picture.text) if turn.picture else ""
+
+
+def reason_of(turn: Turn) -> Reason | None:
+    """Why a question counts as not answered; ``None`` if it does not."""
     answer = turn.answer
     if answer is None or answer.clarification or turn.problem or is_no_gap(answer.answer):
         return None

@@ -22,6 +22,7 @@ from kb_pipeline.cli.documents import documents
 from kb_pipeline.cli.empty import empty
 from kb_pipeline.cli.estimate import estimate
 from kb_pipeline.cli.evaluate import evaluate
+from kb_pipeline.cli.gaps import gaps
 from kb_pipeline.cli.generations import generations
 from kb_pipeline.cli.ingest import ingest, retry
 from kb_pipeline.cli.init import init
@@ -90,6 +91,7 @@ for panel, commands in COMMANDS.items():
         app.command(rich_help_panel=panel)(command)
 app.add_typer(intake, name="intake", rich_help_panel="Every day")
 app.add_typer(contributions, name="contributions", rich_help_panel="Contribute")
+app.add_typer(gaps, name="gaps", rich_help_panel="Contribute")
 app.add_typer(scenario, name="scenario", rich_help_panel="Networks")
 app.add_typer(analyzers, name="analyzers", rich_help_panel="Services")
 

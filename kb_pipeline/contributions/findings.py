@@ -6,7 +6,6 @@ fails what it follows from: one thread does it, whatever becomes of it.
 
 import logging
 import queue
-import re
 import threading
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -17,6 +16,7 @@ from kb_pipeline.contributions.content import escaped_lines
 from kb_pipeline.contributions.proposing import LONGEST_DESCRIPTION, Proposal, handed_in_on, preview
 from kb_pipeline.errors import KnowledgeBaseError
 from kb_pipeline.flow.workspace import Workspace
+from kb_pipeline.personal import question_to_keep, without_personal
 from kb_pipeline.records import ContributionSource
 from kb_pipeline.steps.article_ids import is_article_id
 
@@ -28,9 +28,6 @@ MOST_WAITING = 100
 """Findings that wait to be written; more only if the disk is stuck."""
 _MOST_CHARACTERS = 20_000
 """Characters of a question or an answer in a finding: pages of it."""
-_SHORTEST_NAME = 3
-"""Letters of a name that is made illegible; shorter ones are parts of words."""
-_EMAIL = re.compile(r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+")
 _log = logging.getLogger(__name__)
 
 
@@ -40,7 +37,8 @@ class Finding:
 
     The answer is no part of it: its words may come from articles that whoever reads the finding may not read.
     ``rests_on`` are those articles; ``None`` without an answer. ``names`` are those of the person who asked, the first
-    is the user's id; they, and e-mail addresses, are left out of the texts.
+    is the user's id; they, and whatever else names or reaches a person, are masked in the texts, and of a pasted
+    mail only its question is handed in.
     """
 
     source: ContributionSource
@@ -62,10 +60,10 @@ def hand_in(
     Raises:
         KnowledgeBaseError: it cannot be handed in.
     """
-    question = _without_names(finding.question, finding.names)
+    question = question_to_keep(finding.question, finding.names)
     parts = {
         "Question": question,
-        "Comment": _without_names(finding.comment, finding.names),
+        "Comment": without_personal(finding.comment, finding.names),
     }
     content = "\n\n".join(
         f"**{name}:** {escaped_lines(text[:_MOST_CHARACTERS])}" for name, text in parts.items() if text.strip()
@@ -98,14 +96,6 @@ def hand_in_all(workspace: Workspace, contributions: ContributionQueue, findings
         except KnowledgeBaseError as exc:
             _log.warning("a finding could not be handed in: %s", exc)
     return handed_in
-
-
-def _without_names(text: str, names: Iterable[str]) -> str:
-    text = _EMAIL.sub("[e-mail address]", text)
-    for name in names:
-        if len(name) >= _SHORTEST_NAME:
-            text = re.sub(rf"(?<!\w){re.escape(name)}(?!\w)", "[name]", text, flags=re.IGNORECASE)
-    return text
 
 
 def _shortened(text: str) -> str:

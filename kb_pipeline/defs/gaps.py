@@ -10,7 +10,8 @@ from kb_pipeline.defs.control_room import OWNERS
 from kb_pipeline.defs.events import table
 from kb_pipeline.defs.resources import KnowledgeBase, now
 from kb_pipeline.defs.usage import usage
-from kb_pipeline.evaluation.gaps import DAYS, find_gaps, save_gaps
+from kb_pipeline.evaluation.gap_decisions import load_decisions, look_for_gaps
+from kb_pipeline.evaluation.gaps import DAYS
 
 _SHOWN = 100
 """Gaps that a table lists: Dagster shows it in one piece."""
@@ -32,13 +33,21 @@ def unanswered_questions(kb: KnowledgeBase) -> dg.MaterializeResult[None]:
     application = open_application(settings)
     since = (datetime.now(UTC) - timedelta(days=DAYS)).isoformat(timespec="seconds")
     questions = application.asked(since)
-    gaps = find_gaps(kb.workspace(), questions, now(), records_content=application.records_content)
-    save_gaps(settings, gaps)
+    gaps = look_for_gaps(
+        kb.workspace(),
+        questions,
+        now(),
+        records_content=application.records_content,
+        keeps_whole=application.keeps_whole_questions,
+    )
+    decisions = load_decisions(settings)
+    dismissed = sum(gap.id in decisions and decisions[gap.id].dismisses(gap) for gap in gaps.gaps)
     reasons = Counter(each.reason for each in questions.unanswered)
     return dg.MaterializeResult(
         metadata={
             "questions": gaps.questions,
             "gaps": len(gaps.gaps),
+            "dismissed": dismissed,
             "refused": reasons["refused"],
             "closest": reasons["closest"],
             "disliked": reasons["disliked"],

@@ -26,7 +26,9 @@ from kb_pipeline.telemetry import AUDIT
 
 Action = (
     Literal["ask", "search", "open", "query", "tool"]
-    | Literal["propose", "accept", "reject", "access", "rollback", "release", "remove", "empty", "model", "share"]
+    | Literal[
+        "propose", "accept", "reject", "access", "rollback", "release", "remove", "empty", "model", "share", "decide"
+    ]
 )
 """What is done. The first five only read; the others change what readers get, or who they are."""
 Outcome = Literal["done", "refused", "failed"]

@@ -1,5 +1,6 @@
 """Questions that were not answered: like ones together, most asked first, nothing kept that must not be."""
 
+import json
 from pathlib import Path
 
 import pytest
@@ -104,6 +105,23 @@ def test_without_permission_no_word_of_a_question_is_kept(published: Workspace, 
     assert (gap.question, gap.count) == ("", 1)
 
 
+def test_what_was_written_is_kept_only_where_it_may_be(published: Workspace) -> None:
+    mail = asked("Is there a paper jam alarm?", whole="Dear Ms Smith, is there a paper jam alarm? Jane Doe")
+    (gap,) = find_gaps(published, all_of(mail), AT, records_content=True).gaps
+    assert gap.whole == ""
+    (gap,) = find_gaps(published, all_of(mail), AT, records_content=True, keeps_whole=True).gaps
+    assert gap.whole == mail.whole
+    (gap,) = find_gaps(published, all_of(mail), AT, records_content=False, keeps_whole=True).gaps
+    assert (gap.question, gap.whole) == ("", "")
+
+
+def test_a_gap_says_when_it_was_asked_first_and_the_last_three_times(published: Workspace) -> None:
+    questions = [asked("Is there a paper jam alarm?", day) for day in (2, 5, 1, 4, 3)]
+    (gap,) = find_gaps(published, all_of(*questions), AT, records_content=True).gaps
+    assert (gap.first_asked[:10], gap.last_asked[:10]) == ("2026-02-01", "2026-02-05")
+    assert [at[8:10] for at in gap.recent] == ["05", "04", "03"]
+
+
 def test_words_of_those_who_need_not_sign_in_are_kept(published: Workspace) -> None:
     named, unnamed = asked("Is Zebulon paid more?"), asked("is zebulon paid more", is_unnamed=True)
     (gap,) = find_gaps(published, all_of(named, unnamed), AT, records_content=False).gaps
@@ -142,3 +160,21 @@ def test_gaps_are_kept_until_the_next_time(settings: Settings) -> None:
     (Path(settings.home) / "evaluation" / "gaps.json").write_text("{")
     with pytest.raises(DamagedLayerError):
         load_gaps(settings)
+
+
+def test_what_an_earlier_release_kept_is_masked_once(settings: Settings) -> None:
+    mail = "Dear Ms Smith, this is Jane Doe of Example GmbH. " * 3 + "Why does jane@example.com bounce? Yours, Jane"
+    short = "Call 030 1234567, how do I print?"
+    gaps = [{"question": each, "count": 1, "reasons": {}, "last_asked": AT} for each in (mail, short, "")]
+    path = Path(settings.home) / "evaluation" / "gaps.json"
+    path.parent.mkdir(parents=True)
+    path.write_text(json.dumps({"made_at": AT, "records_content": True, "gaps": gaps}))
+    found = load_gaps(settings)
+    assert found and [gap.question for gap in found.gaps] == [
+        "Why does [e-mail address] bounce?",
+        "Call [telephone number], how do I print?",
+        "",
+    ]
+    assert len({gap.id for gap in found.gaps}) == 3
+    assert "Jane" not in path.read_text() and "1234567" not in path.read_text()
+    assert load_gaps(settings) == found

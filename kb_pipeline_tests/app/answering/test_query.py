@@ -3,9 +3,10 @@
 import pytest
 
 from app.answering.base import Message, Question
-from app.answering.query import asked_in, continued_questions, prefer_combined, questions_in, search_queries
+from app.answering.query import continued_questions, prefer_combined, questions_in, search_queries
 from app.callers.picture import Picture
 from app.callers.principal import Principal
+from kb_pipeline.pasted import asked_in
 from kb_pipeline_tests.app.grounding.hits import covering
 
 CROP = "How do I crop a layer?"
@@ -163,11 +164,6 @@ def test_a_pasted_mail_is_looked_up_by_its_questions_and_what_stands_around_them
     assert "replies go to spam" in around
     assert "Hi team" not in around and "confidential" not in around and "Example" not in around
     assert queries(MAIL, CROP) == [asked_in(MAIL)]
-
-
-def test_a_short_question_is_looked_up_as_it_is() -> None:
-    assert asked_in(CROP) == CROP
-    assert asked_in("LINK_DOWN LINK-SYD-BNE\nloss of signal") == "LINK_DOWN LINK-SYD-BNE\nloss of signal"
 
 
 @pytest.mark.parametrize("text", ["Who are you?", "Can you do that?", "Wer bist du?"])

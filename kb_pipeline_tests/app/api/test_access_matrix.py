@@ -114,6 +114,11 @@ def investigation_of(state: str, name: str) -> str:
     return f"20260101-000000000-{sha256(f'{state} {name}'.encode()).hexdigest()[:16]}"
 
 
+def gap_of(state: str) -> str:
+    """The id of the gap that an article is nearest to."""
+    return sha256(state.encode()).hexdigest()[:16]
+
+
 class Authors:
     """Stages articles and has them ingested."""
 
@@ -294,6 +299,10 @@ PROBES: dict[str, Probe] = {
     "/api/gaps": lambda who, state: [
         who.client.get("/api/gaps"),
         who.client.get("/api/gaps", params={"now": "true"}),
+    ],
+    "/api/gaps/{gap_id}": lambda who, state: [
+        who.client.get(f"/api/gaps/{gap_of(state)}", params={"whole": "true"}),
+        who.client.put(f"/api/gaps/{gap_of(state)}", json={"assigned_to": who.name}),
     ],
     "/api/usage": lambda who, state: [who.client.get("/api/usage")],
     "/api/usage.csv": lambda who, state: [who.client.get("/api/usage.csv")],
@@ -486,6 +495,7 @@ def _measure(settings: Settings) -> None:
         outcomes.append(outcome(asked, 1, *dict.fromkeys([state, "public"])))
     gaps = tuple(
         Gap(
+            id=gap_of(state),
             question="What is its password?",
             count=1,
             reasons={"refused": 1},

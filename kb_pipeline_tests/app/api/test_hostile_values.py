@@ -98,6 +98,7 @@ def test_no_value_of_a_question_is_more_than_refused(service: httpx.Client, name
         ),
         ("POST", "/api/contributions/20260101-00000000/accept", {"section": "x", "content": "x"}),
         ("POST", "/api/contributions/20260101-00000000/reject", {"reason": "x"}),
+        ("PUT", "/api/gaps/0000000000000000", {"assigned_to": "x", "dismissed": True, "reason": "x"}),
         ("POST", "/api/model/trial", {"endpoint": "ftp://x", "model": "x", "api_key": "x"}),
         ("POST", "/query/graph", {"query": "SELECT 1"}),
         ("POST", "/query/telemetry", {"query": "SELECT 1"}),

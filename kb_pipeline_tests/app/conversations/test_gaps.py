@@ -5,6 +5,7 @@ import pytest
 from app.conversations.gaps import cited, unanswered
 from app.language.messages import Messages
 from app.schema.answers import ChatAnswer, Clarification
+from app.schema.asking import AskedPicture
 from app.schema.conversations import Feedback, Turn
 from kb_pipeline_tests.app.grounding.passages import citation
 
@@ -51,6 +52,15 @@ def test_a_question_that_makes_no_sense_alone_is_a_gap_with_those_that_it_contin
     assert (found.question, found.continues) == ("And on Windows?", ("How do I crop?",))
     assert found.in_full == "How do I crop? And on Windows?"
     assert found.query == "And on Windows?\nHow do I crop?"
+
+
+def test_a_mail_is_a_gap_by_its_question_and_masked() -> None:
+    mail = "Dear Ms Smith,\nour mails bounce.\nWhy does jane@example.com bounce?\nYours\nJane"
+    picture = AskedPicture(width=1, height=1, text="Write to jane@example.com")
+    turn = Turn(response_id="r", asked_at="2026-02-01", question=mail, answer=answer(refused=True), picture=picture)
+    [found] = unanswered([turn])
+    assert found.question == "Why does [e-mail address] bounce?\nWrite to [e-mail address]"
+    assert found.whole == turn.in_words
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ import pytest
 from app.application import AgentApplication
 from app.callers.principal import Principal, principal_of
 from app.conversations.base import ConversationStore
-from app.conversations.loose_questions import NOBODY, SOMEBODY, LooseQuestions
+from app.conversations.loose_questions import NOBODY, SOMEBODY, LooseQuestions, take_over
 from app.conversations.sqlite import SQLiteConversations
 from app.schema.answers import ChatAnswer, Clarification
 from app.schema.conversations import Turn
@@ -29,10 +29,13 @@ Asking = Callable[[LooseQuestions], None]
 def keep(tmp_path: Path) -> Iterator[Callable[..., tuple[Turn, ...]]]:
     """Let questions be asked; gives the turns that are kept afterwards, of one name or of all."""
 
-    def kept(asking: Asking, *, records_content: bool = False, of: str | None = None) -> tuple[Turn, ...]:
+    def kept(
+        asking: Asking, *, records_content: bool = False, keeps_whole: bool = False, of: str | None = None
+    ) -> tuple[Turn, ...]:
         async def run() -> tuple[Turn, ...]:
             store = SQLiteConversations(tmp_path / "conversations.db")
-            questions = LooseQuestions(store, records_content=records_content)
+            await take_over(store, keeps_whole=keeps_whole)
+            questions = LooseQuestions(store, records_content=records_content, keeps_whole=keeps_whole)
             asking(questions)
             await questions.close()
             try:
@@ -84,6 +87,36 @@ def test_words_of_somebody_who_signed_in_are_kept_only_where_content_is_recorded
     assert keep(asking) == ()
     (turn,) = keep(asking, records_content=True, of=SOMEBODY)
     assert turn.question == "Is Zebulon paid more?" and "ann" not in turn.model_dump_json()
+
+
+MAIL = """Dear Ms Smith,
+this is Jane Doe. Our replies bounce since Monday.
+Which records does jane@example.com need?
+Kind regards
+Jane Doe"""
+
+
+def test_of_a_mail_only_the_question_is_kept_and_masked(keep: Keep, tmp_path: Path) -> None:
+    (turn,) = keep(lambda questions: questions.answered(MAIL, LOCAL, REFUSED))
+    assert turn.question == "Which records does [e-mail address] need?"
+    assert b"Jane" not in (tmp_path / "conversations.db").read_bytes()
+
+
+def test_names_of_somebody_who_signed_in_are_masked(keep: Keep) -> None:
+    (turn,) = keep(lambda questions: questions.answered("Is Ann there?", ANN, REFUSED), records_content=True)
+    assert turn.question == "Is [name] there?"
+
+
+def test_where_whole_questions_are_kept_they_are_masked_once_they_are_not_any_more(keep: Keep, tmp_path: Path) -> None:
+    (turn,) = keep(lambda questions: questions.answered(MAIL, LOCAL, REFUSED), keeps_whole=True)
+    assert turn.question == MAIL
+    [again] = keep(lambda questions: None, keeps_whole=True)
+    assert again == turn
+    (masked,) = keep(lambda questions: None)
+    assert masked == turn.model_copy(update={"question": "Which records does [e-mail address] need?"})
+    assert keep(lambda questions: None) == (masked,)
+    for file in tmp_path.glob("conversations.db*"):
+        assert b"Jane" not in file.read_bytes(), file
 
 
 def test_no_caller_can_have_the_names_under_which_they_are_kept() -> None:
