@@ -5,6 +5,7 @@ Everything here is done in the thread of :class:`kb_pipeline.contributions.findi
 
 from collections import OrderedDict
 
+from app.answering.nothing_asked import asks_nothing
 from app.answering.planning.manners import is_no_gap
 from app.callers.principal import Principal
 from app.schema.answers import ChatAnswer
@@ -24,6 +25,7 @@ class OwnFindings:
 
     def __init__(self, workspace: Workspace, queue: ContributionQueue) -> None:
         self.findings = FindingsSender(workspace, queue)
+        self._workspace = workspace
         self._refused: OrderedDict[str, int] = OrderedDict()
 
     def answered(self, question: str, who: Principal, answer: ChatAnswer) -> None:
@@ -47,7 +49,9 @@ class OwnFindings:
         self._refused[folded] = count
         if len(self._refused) > _MOST_COUNTED:
             self._refused.popitem(last=False)
-        return Finding("qa", question, names=_names(who)) if count == _REFUSALS else None
+        if count != _REFUSALS or asks_nothing(question, self._workspace.embedder):
+            return None
+        return Finding("qa", question, names=_names(who))
 
     @staticmethod
     def _disliked(question: str, who: Principal, answer: ChatAnswer, comment: str) -> Finding:

@@ -8,6 +8,7 @@ from collections.abc import Collection, Iterable, Iterator
 from datetime import datetime
 
 from app.answering.confidence import evidence_of
+from app.answering.nothing_asked import asks_nothing, says_nothing
 from app.answering.planning.manners import is_no_gap
 from app.callers.principal import Principal
 from app.library.articles import Articles
@@ -26,8 +27,8 @@ def unanswered(turns: Iterable[Turn], unnamed: Collection[str] = ()) -> Iterator
     """Yield the questions that were not answered, without a word of who asked, and masked.
 
     ``unnamed`` are the ids of the answers that were given where nobody signs in. A question that is asked back, a
-    greeting, the reply that none of the documents is meant, and an answer that was stopped or failed, say nothing about
-    the knowledge base.
+    message that asks nothing, the reply that none of the documents is meant, and an answer that was stopped or failed,
+    say nothing about the knowledge base.
     """
     for turn in turns:
         if reason := reason_of(turn):
@@ -45,20 +46,26 @@ def unanswered(turns: Iterable[Turn], unnamed: Collection[str] = ()) -> Iterator
 async def still_unanswered(
     asked: Iterable[Unanswered], retrieval: Retrieval, articles: Articles
 ) -> tuple[Unanswered, ...]:
-    """Leave out the questions that an article answers by now which was published since, and which everybody may read.
+    """Leave out what asks nothing, and the questions that an article answers by now which was published since, and
+    which everybody may read.
 
     A thumbs-down stays: what the reader missed is not known.
 
     Raises:
         KnowledgeBaseError: the index or the embedding model cannot be used.
     """
-    everybody = Principal()
+    everybody, embedder = Principal(), retrieval.workspace.embedder
     listings = await asyncio.to_thread(articles.all, everybody)
     published = {listing.summary.article_id: listing.summary.published_at for listing in listings}
     answered: dict[str, str | None] = {}  # by what was searched for
+    idle: dict[str, bool] = {}
     remaining: list[Unanswered] = []
     for each in asked:
         query = each.query
+        if query not in idle:
+            idle[query] = await asyncio.to_thread(asks_nothing, each.in_full, embedder)
+        if idle[query]:
+            continue
         if each.reason != "disliked" and query not in answered:
             try:
                 hits = await retrieval.search(query, everybody, top=_SEARCHED)
@@ -90,6 +97,8 @@ def reason_of(turn: Turn) -> Reason | None:
     """Why a question counts as not answered; ``None`` if it does not."""
     answer = turn.answer
     if answer is None or answer.clarification or turn.problem or is_no_gap(answer.answer):
+        return None
+    if says_nothing(turn.in_words):
         return None
     if turn.feedback and turn.feedback.rating == "down":
         return "disliked"

@@ -130,6 +130,14 @@ def test_a_question_of_post_chat_by_somebody_who_signed_in_leaves_no_trace(serve
     assert AgentApplication(own).asked("2000").unanswered == ()
 
 
+def test_what_only_means_nothing_is_no_gap_either(serve: Serve) -> None:
+    client = serve()
+    for question in ("foo bar baz", "zxqv wvut", "asdf!!"):
+        client.post("/chat", json={"question": question}).raise_for_status()
+    wait_until(lambda: client.get("/api/gaps", params={"now": "true"}).json()["questions"] == 1)
+    assert [gap["question"] for gap in client.get("/api/gaps").json()["gaps"]] == ["zxqv wvut"]
+
+
 SECRET, JAM = (gap.id for gap in GAPS.gaps)
 NO_GAP = {"dismissed": True, "reason": "We never tell."}
 

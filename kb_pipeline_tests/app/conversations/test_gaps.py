@@ -54,6 +54,12 @@ def test_a_question_that_makes_no_sense_alone_is_a_gap_with_those_that_it_contin
     assert found.query == "And on Windows?\nHow do I crop?"
 
 
+@pytest.mark.parametrize("question", ["?!", "hello", "test test", "xxx"])
+def test_what_asks_nothing_is_no_gap(question: str) -> None:
+    turn = Turn(response_id="r", asked_at="2026-02-01", question=question, answer=answer(refused=True))
+    assert list(unanswered([turn])) == []
+
+
 def test_a_mail_is_a_gap_by_its_question_and_masked() -> None:
     mail = "Dear Ms Smith,\nour mails bounce.\nWhy does jane@example.com bounce?\nYours\nJane"
     picture = AskedPicture(width=1, height=1, text="Write to jane@example.com")
