@@ -27,8 +27,8 @@ _EXAMPLES = (
 """Messages that ask nothing, one of each kind: others are known by being like them."""
 _LIKE = 0.37
 """How far a message must be like one of them, from 0, as they are among themselves, to 1. With the default embedder
-that is a cosine of .50. None of 2,238 questions of samples and benchmarks reaches it (.48 at most), and none of 41 gaps of
-a word or a few ("okta saml", "dark mode": .35 at most). Of 100 messages that ask nothing, 60 of them nonsense and 40
+that is a cosine of .50. None of 2,238 questions of samples and benchmarks reaches it (.48 at most), and none of 41 gaps
+of a word or a few ("okta saml", "dark mode": .35 at most). Of 100 messages that ask nothing, 60 of them nonsense and 40
 greetings in 20 languages, 41 are known by all rules together: most English ones, and few in languages that the
 embedder does not know."""
 

@@ -7,11 +7,13 @@ from pathlib import Path
 import pytest
 import streamlit as st
 from streamlit.testing.v1 import AppTest
+from streamlit.testing.v1.element_tree import Button
 
 from app.api.server import create_app
-from app.page.gaps import gaps_html
+from app.page.gaps import gaps_html, head_html
 from app.schema.gaps import KnowledgeGap, KnowledgeGapList
 from app.settings import AppSettings
+from kb_pipeline.evaluation.gap_decisions import load_decisions
 from kb_pipeline.evaluation.gaps import KnowledgeGaps, save_gaps
 from kb_pipeline.settings import Settings
 from kb_pipeline_tests.app.api.test_gaps import GAPS
@@ -45,6 +47,54 @@ def look(own: Settings, monkeypatch: pytest.MonkeyPatch) -> Iterator[Look]:
     with serving_app(create_app(AppSettings(), own)) as url:
         ask_at(url, monkeypatch)
         yield lambda: AppTest.from_function(script, default_timeout=30).run()
+
+
+def opened(look: Look, gap_id: str) -> AppTest:
+    """The page of one gap."""
+    page = look()
+    page.query_params["gap"] = gap_id
+    return page.run()
+
+
+@pytest.mark.slow("draws the page, which Streamlit needs a second for")
+def test_a_gap_is_assigned_dismissed_with_a_reason_and_opened_again(look: Look, own: Settings) -> None:
+    save_gaps(own, GAPS)
+    gap_id = GAPS.gaps[1].id
+    page = opened(look, gap_id)
+    assert "jam alarm" in html(page) and "nobody" in html(page)
+    page.text_input(key=f"assigned-{gap_id}").input("bob")
+    button(page, "Assign").click().run()
+    assert load_decisions(own)[gap_id].assigned_to == "bob"
+    button(page, "Dismiss").click().run()
+    assert "Say why it is no gap." in html(page) and not load_decisions(own)[gap_id].dismissed_at
+    page.text_input(key=f"reason-{gap_id}").input("We <b>sell</b> none.")
+    button(page, "Dismiss").click().run()
+    assert "We &lt;b&gt;sell&lt;/b&gt; none." in html(page)
+    listed = look()
+    assert "jam alarm" not in html(listed) and "director" in html(listed)
+    listed.segmented_control(key="gaps-which").set_value("Dismissed").run()
+    assert "jam alarm" in html(listed) and "Assigned to bob" in html(listed)
+    page.button(key="reopen").click().run()
+    assert "jam alarm" in html(look())
+
+
+def button(page: AppTest, label: str) -> Button:
+    return next(each for each in page.button if each.label == label)
+
+
+@pytest.mark.slow("draws the page, which Streamlit needs a second for")
+def test_what_was_written_is_shown_only_on_request_and_where_it_is_kept(look: Look, own: Settings) -> None:
+    save_gaps(own, GAPS)
+    page = opened(look, GAPS.gaps[0].id)
+    assert not page.toggle and "Smith" not in html(page)
+    assert "This gap is not shown" in html(opened(look, "0" * 16))
+
+
+def test_a_gap_that_was_dismissed_and_is_asked_again_says_so() -> None:
+    again = GAP.model_copy(update={"dismissed_at": "2026-02-01T00:00:00+00:00", "reason": "It is sold <out>."})
+    assert "it was asked again since" in head_html(again) and "&lt;out&gt;" in head_html(again)
+    listed = LISTED.model_copy(update={"gaps": (again,)})
+    assert "Asked again since it was dismissed" in gaps_html(listed)
 
 
 @pytest.mark.slow("draws the page, which Streamlit needs a second for")
