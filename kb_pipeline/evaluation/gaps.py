@@ -30,8 +30,8 @@ MOST_GAPS = 200
 ALIKE = 0.7
 """Cosine from which two questions ask the same. With the default embedder, twelve questions and their everyday
 rewordings are all above it, and of 116,403 pairs of different questions of the benchmarks 16, most of them German,
-which that model does not know. Of 483 questions that were reworded to share no word 7 % reach it; at .65 13 % do, and 31
-pairs."""
+which that model does not know. Of 483 questions that were reworded to share no word 7 % reach it; at .65 13 % do,
+and 31 pairs."""
 
 RECENT = 3
 """How many of the newest times are kept at which a gap was asked: a dismissed one returns when it is asked as often."""
