@@ -1,15 +1,25 @@
 """Knowledge gaps over HTTP: words for reviewers only, articles for those who may read them."""
 
+import asyncio
+from collections.abc import Awaitable, Callable
+from typing import TypeVar
+
 import httpx
 import pytest
 
 from app.application import AgentApplication
+from app.conversations.entries import now
+from app.conversations.loose_questions import NOBODY
+from app.conversations.sqlite import SQLiteConversations
+from app.schema.answers import ChatAnswer
+from app.schema.conversations import Turn
 from kb_pipeline.evaluation.gaps import Gap, KnowledgeGaps, save_gaps
 from kb_pipeline.settings import Settings
 from kb_pipeline.store.audit import AuditLine, read_audit
 from kb_pipeline_tests.app.api.conftest import Serve, openai_of, signed_in
 from kb_pipeline_tests.conditions import wait_until
 
+Result = TypeVar("Result")
 GAPS = KnowledgeGaps(
     made_at="2026-03-01T00:00:00+00:00",
     questions=4,
@@ -232,3 +242,23 @@ def test_a_mail_of_post_chat_is_kept_by_its_question_alone(serve: Serve, own: Se
     assert gap["question"] == "Does the zxqv wvut bgth quack on [e-mail address]?"
     kept = [path.read_bytes() for path in own.home_path.rglob("*") if path.is_file() and "index" not in path.parts]
     assert not any(b"Jane" in each for each in kept)
+
+
+def test_what_an_earlier_release_kept_is_masked_when_the_service_starts(serve: Serve, own: Settings) -> None:
+    path, mail = own.home_path / "conversations.db", "Dear Ms Smith,\nthis is Jane.\nDoes it quack?\nYours\nJane"
+    refused = ChatAnswer(answer="", citations=(), answered_by="extractive", refused=True)
+    turn = Turn(response_id="loose_1", asked_at=now(), question=mail, answer=refused)
+
+    async def with_store(work: Callable[[SQLiteConversations], Awaitable[Result]]) -> Result:
+        store = SQLiteConversations(path)
+        try:
+            return await work(store)
+        finally:
+            await store.close()
+
+    asyncio.run(with_store(lambda store: store.keep_turn(NOBODY, f"asked-{turn.asked_at[:10]}", turn)))
+    assert b"Jane" in path.read_bytes()
+    serve()
+    wait_until(lambda: b"Jane" not in path.read_bytes() + path.with_name("conversations.db-wal").read_bytes())
+    (masked,) = asyncio.run(with_store(lambda store: store.turns_since("2000")))
+    assert (masked.question, masked.asked_at) == ("Does it quack?", turn.asked_at)
