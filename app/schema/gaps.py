@@ -65,9 +65,9 @@ class KnowledgeGapList(Wire):
 class GapDecided(Wire):
     """What a reviewer decides about a gap: who sees to it, or that it is none, and why."""
 
-    assigned_to: _Line = Field("", max_length=200, description="The user who sees to it; empty: nobody does.")
-    dismissed: bool = Field(False, description="It is no gap; it returns when it was asked three times again.")
-    reason: _Line = Field("", max_length=1000, description="Why it is none.")
+    assigned_to: _Line = Field(default="", max_length=200, description="The user who sees to it; empty: nobody does.")
+    dismissed: bool = Field(default=False, description="It is no gap; it returns when it was asked three times again.")
+    reason: _Line = Field(default="", max_length=1000, description="Why it is none.")
 
     @model_validator(mode="after")
     def _has_reason(self) -> Self:
