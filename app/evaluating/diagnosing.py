@@ -109,6 +109,7 @@ async def _diagnosed(rules: RulesInvestigator, case: Case) -> GivenDiagnosis:
     return GivenDiagnosis(
         ranked=tuple(Suspect(id=ids[each.vertex], probability=each.probability) for each in ranking.causes[:_KEPT]),
         named=tuple(ids[each.vertex] for each in ranking.chosen),
+        is_alone=case.diagnosis.is_alone,
         planned=tuple(dict.fromkeys(ids[each] for each in case.diagnosis.maintenance)),
         seconds=seconds,
     )

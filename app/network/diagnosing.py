@@ -60,10 +60,18 @@ class Diagnosis:
     until: float
     premises: frozenset[int] = frozenset()
     """Those of the chosen causes that are taken at the word of a text: what was seen does not suffice to name them."""
+    alone: tuple[Cause, ...] = ()
+    """What says gravely of itself that it failed, while nothing confirms or explains it, the most probable first. The
+    first of them is chosen where nothing else is."""
     beside: tuple[SignGroup, ...] = ()
     """Alerts of the time that have nothing to do with what the text is about."""
     aside: tuple[Cause, ...] = ()
     """Causes that explain nothing of what the text is about."""
+
+    @property
+    def is_alone(self) -> bool:
+        """Whether the only element that is named is named by its own alert."""
+        return any(cause in self.alone for cause in self.ranking.chosen)
 
     @property
     def alerting(self) -> tuple[int, ...]:
@@ -111,6 +119,11 @@ def diagnose(
         ranking = replace(ranking, chosen=said)
     premises = _premises(seen, ranking, asked)
     ranking = replace(ranking, chosen=[*ranking.chosen, *premises])
+    alone = _alone(seen, ranking, asked)
+    if alone and not ranking.chosen:
+        ranking = replace(
+            ranking, causes=[alone[0], *(each for each in ranking.causes if each != alone[0])], chosen=alone[:1]
+        )
     failed: dict[int, int] = {}
     weakened: dict[int, int] = {}
     for cause in ranking.chosen:
@@ -124,7 +137,7 @@ def diagnose(
         window.num_rows,
         incidents,
         ranking,
-        _blast(seen, ranking, set(failed) | set(weakened), is_premise=bool(premises)),
+        _blast(seen, ranking, set(failed) | set(weakened), premises, alone),
         _paths(network, ranking, explained),
         explained,
         tuple(sorted(each for each in failed if not seen.alerts[each] and seen.speaks[each])),
@@ -134,6 +147,7 @@ def diagnose(
         since,
         until,
         frozenset(cause.vertex for cause in premises),
+        tuple(alone),
         tuple(beside),
         tuple(aside),
     )
@@ -183,8 +197,7 @@ def _premises(seen: Seen, ranking: Ranking, asked: Sequence[int]) -> list[Cause]
     explained = {each for cause in ranking.chosen for each in cause.hypothesis.touched.tolist()}
     network = seen.network
     said = [each for each in asked if network.is_infrastructure[each] and seen.alerts[each] and each not in explained]
-    below = {each: set(seen.reach(each).failed.tolist()) | set(seen.reach(each).weakened.tolist()) for each in said}
-    roots = [each for each in said if not any(each in below[other] for other in said if other != each)]
+    roots = _uppermost(seen, said)
     if len(roots) > _PREMISES:
         return []
     by_vertex = {cause.vertex: cause for cause in ranking.causes}
@@ -195,6 +208,24 @@ def _premises(seen: Seen, ranking: Ranking, asked: Sequence[int]) -> list[Cause]
     return premises
 
 
+def _alone(seen: Seen, ranking: Ranking, asked: Sequence[int]) -> list[Cause]:
+    """What raises a grave alert of itself that no chosen cause explains, the most probable first: it may be the only
+    alert that a failure raises, where nothing depends on the element or what does is silent. First causes only."""
+    explained = {each for cause in ranking.chosen for each in cause.hypothesis.touched.tolist()}
+    by_vertex = {cause.vertex: cause for cause in ranking.causes}
+    said = [each for each in seen.saying_that_they_failed.tolist() if each in by_vertex and each not in explained]
+    told = [by_vertex[root] for root in _uppermost(seen, said)]
+    if asked:
+        told = [cause for cause in told if np.isin(asked, cause.hypothesis.touched).any()]
+    return sorted(told, key=lambda cause: (-cause.probability, cause.vertex))
+
+
+def _uppermost(seen: Seen, said: Sequence[int]) -> list[int]:
+    """Those that depend on no other of them."""
+    below = {each: {*seen.reach(each).failed.tolist(), *seen.reach(each).weakened.tolist()} for each in said}
+    return [each for each in said if not any(each in below[other] for other in said if other != each)]
+
+
 def _whole(seen: Seen, cause: Cause) -> Cause:
     """The same cause, failed as a whole with all that depends on it."""
     found = cause.hypothesis
@@ -203,10 +234,12 @@ def _whole(seen: Seen, cause: Cause) -> Cause:
     )
 
 
-def _blast(seen: Seen, ranking: Ranking, touched: set[int], *, is_premise: bool) -> Blast:
+def _blast(seen: Seen, ranking: Ranking, touched: set[int], premises: Sequence[Cause], alone: Sequence[Cause]) -> Blast:
     down = _down(seen, ranking.chosen)
     others = [cause for cause in ranking.causes if cause not in ranking.chosen and cause.probability >= ALTERNATIVE]
-    perhaps = set().union(*(_down(seen, [other]) for other in others if not is_premise)) - down
+    others = [] if premises else others
+    others += [_whole(seen, cause) for cause in alone if ranking.chosen[0] in alone]
+    perhaps = set().union(*(_down(seen, [other]) for other in others)) - down
     return Blast(*(tuple(sorted(some)) for some in (down, touched - down - perhaps, perhaps)))
 
 

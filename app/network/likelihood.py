@@ -120,6 +120,13 @@ class Seen:
         return np.flatnonzero(self.alerts)
 
     @property
+    def saying_that_they_failed(self) -> Numbers:
+        """Infrastructure whose own alert says that it failed, so gravely that service suffers; in order."""
+        grave = np.unique(self.vertex[(self.meaning == _MEANINGS["own"]) & (self.weight > 0)])
+        can_fail: Numbers = grave[self.network.is_infrastructure[grave]]
+        return can_fail
+
+    @property
     def conspicuous(self) -> list[int]:
         """Elements that carry nothing any more, or whose metrics are far out of their baseline; in order."""
         return [

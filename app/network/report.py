@@ -96,6 +96,12 @@ def _summary(network: Topology, diagnosis: Diagnosis, found: SideFindings) -> It
                 "little to call it the cause; below stands what follows if it is down."
             )
             continue
+        if cause in diagnosis.alone:
+            yield (
+                f"**Named by its own alert: {name}** ({percent(cause.probability)}), since {began}. No common cause "
+                "was found, and nothing else confirms it; below stands what follows if it has failed."
+            )
+            continue
         certainty = cause.certainty or "possible"
         yield f"**{certainty.capitalize()} cause: {name}** ({percent(cause.probability)}), since {began}."
     for cause in diagnosis.aside:
@@ -103,6 +109,9 @@ def _summary(network: Topology, diagnosis: Diagnosis, found: SideFindings) -> It
             f"At the same time, and not of what the text names: {_named(network, cause.vertex)} "
             f"({percent(cause.probability)}), since {_clock(_began(diagnosis, cause))}."
         )
+    if others := [each for each in diagnosis.alone if each not in chosen]:
+        told = ", ".join(f"{_named(network, each.vertex)} ({percent(each.probability)})" for each in others[:_NAMED])
+        yield f"Also by their own alerts, and explained by nothing: {told}{_more(len(others))}."
     if chosen and found.only_pasted:
         yield "Only the alerts of the text were looked at, as the stored ones could not be read."
     for vertex in dict.fromkeys(diagnosis.maintenance):
@@ -161,7 +170,10 @@ def _why(network: Topology, diagnosis: Diagnosis) -> Iterator[str]:
 
 def _hit(network: Topology, diagnosis: Diagnosis) -> Iterator[str]:
     blast = diagnosis.blast
-    groups = [("down", blast.down), ("weakened, on what is left", blast.weakened)]
+    groups = [
+        ("down if it has failed" if diagnosis.is_alone else "down", blast.down),
+        ("weakened, on what is left", blast.weakened),
+    ]
     groups += [(f"{'also ' if blast.down else ''}down if it is otherwise", blast.perhaps)]
     suffering = [] if diagnosis.ranking.chosen else list(_suffering(network, diagnosis))
     if not suffering and not any(vertices for _, vertices in groups):

@@ -26,13 +26,20 @@ from benchmarks.diagnosis.simulator import DIRECTIONS, NOW, SYMPTOMS, WINDOW, In
 
 @dataclass(frozen=True)
 class Result:
-    """One diagnosis against the truth."""
+    """One diagnosis against the truth.
+
+    ``right``: what the report names first is a cause. ``nothing``: it says that there is no common cause;
+    ``alone``: and names an element for its own alert alone. ``foremost``, with its ``probability``: whether the first
+    candidate is a cause, named or not.
+    """
 
     fault: str
     place: int
     probability: float
+    foremost: bool
     right: bool
     nothing: bool
+    alone: bool
     both: bool
     exact: bool
     precision: float
@@ -71,7 +78,7 @@ def _result(incident: Incident, found: Diagnosis, seconds: float) -> Result:
     ids = incident.network.topology.ids
     ranked = [ids[cause.vertex] for cause in found.ranking.causes]
     places = [ranked.index(cause) + 1 for cause in incident.causes if cause in ranked]
-    chosen = {ids[cause.vertex] for cause in found.ranking.chosen}
+    chosen = [ids[cause.vertex] for cause in found.ranking.chosen]
     down = {ids[each] for each in found.blast.down}
     wide = down | {ids[each] for each in found.blast.perhaps}
     true = incident.down
@@ -80,9 +87,11 @@ def _result(incident: Incident, found: Diagnosis, seconds: float) -> Result:
         min(places, default=0),
         found.ranking.causes[0].probability if found.ranking.causes else 0.0,
         bool(ranked) and ranked[0] in incident.causes,
-        not found.ranking.chosen,
+        bool(chosen) and chosen[0] in incident.causes,
+        not chosen or found.is_alone,
+        found.is_alone,
         len(places) == len(incident.causes) and max(places, default=99) <= 4,
-        chosen == set(incident.causes),
+        set(chosen) == set(incident.causes),
         _share(down & true, down),
         _share(down & true, true),
         _share(wide & true, wide),
@@ -105,11 +114,12 @@ def constants() -> str:
 
 
 def summary(name: str, results: Sequence[Result]) -> dict[str, object]:
-    """The numbers of one kind of incident, top-1 with its 95 % interval by bootstrap."""
+    """The numbers of one kind of incident. Top-1 is what the report names first, with a 95 % interval by bootstrap."""
     first = np.array([result.right for result in results], float)
     draw = np.random.default_rng(0)
     means = [draw.choice(first, len(first)).mean() for _ in range(1000)]
     blamed = [result for result in results if result.probability >= 0.8 and not result.nothing]
+    alone = [result for result in results if result.alone]
     lost = Counter(result.fault for result in results if not result.right)
     all_faults = Counter(result.fault for result in results)
     return {
@@ -122,6 +132,7 @@ def summary(name: str, results: Sequence[Result]) -> dict[str, object]:
         "both_in_4": round(float(np.mean([result.both for result in results])), 3),
         "exact": round(float(np.mean([result.exact for result in results])), 3),
         "no_cause": round(float(np.mean([result.nothing for result in results])), 3),
+        "alone": f"{sum(result.right for result in alone)} of {len(alone)} right",
         "maintenance": round(float(np.mean([result.maintenance for result in results])), 3),
         "blast_precision": _mean([result.precision for result in results if result.right]),
         "blast_recall": _mean([result.recall for result in results if result.right]),
@@ -131,7 +142,7 @@ def summary(name: str, results: Sequence[Result]) -> dict[str, object]:
         "grounded": round(float(np.mean([result.grounded for result in results])), 3),
         "very_likely_right": round(float(np.mean([result.right for result in blamed])), 3) if blamed else None,
         "very_likely": len(blamed),
-        "brier": round(float(np.mean([(result.probability - result.right) ** 2 for result in results])), 3),
+        "brier": round(float(np.mean([(result.probability - result.foremost) ** 2 for result in results])), 3),
         "milliseconds": round(1000 * float(np.median([result.seconds for result in results])), 1),
         "lost": {fault: f"{count} of {all_faults[fault]}" for fault, count in lost.most_common(6)},
     }

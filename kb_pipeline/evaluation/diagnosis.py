@@ -44,11 +44,13 @@ class Suspect(Record):
 class GivenDiagnosis(Record):
     """A diagnosis: candidates, best first, those that the report names, and the planned work that it tells of.
 
-    ``failure`` says why there is none.
+    ``is_alone``: it names one for its own alert alone, and says that there is no common cause. ``failure`` says why
+    there is no diagnosis.
     """
 
     ranked: tuple[Suspect, ...] = ()
     named: tuple[str, ...] = ()
+    is_alone: bool = False
     planned: tuple[str, ...] = ()
     failure: str = ""
     seconds: float = 0.0
@@ -124,7 +126,7 @@ def diagnosis_values(incident: Incident, given: GivenDiagnosis) -> dict[str, flo
         values["top-1"] = float(bool(set(given.named[:1]) & set(incident.causes)))
         values["top-3"] = len(first & set(incident.causes)) / len(incident.causes)
     else:
-        values["no common cause"] = float(not given.named and not given.failure)
+        values["no common cause"] = float((not given.named or given.is_alone) and not given.failure)
     if incident.planned:
         values["planned work"] = float(set(incident.planned) <= set(given.planned))
     if not given.failure:

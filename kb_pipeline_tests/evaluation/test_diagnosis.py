@@ -50,6 +50,7 @@ def given(*named: str, ranked: str = "abcd", probability: float = 0.9, planned: 
         (incident("a", "b", "c", "d"), given("a"), {"top-1": 1, "top-3": 1, "Brier": 0.01}),
         (incident(), given(probability=0.1), {"no common cause": 1, "Brier": 0.01}),
         (incident(), given("a"), {"no common cause": 0, "Brier": 0.81}),
+        (incident(), GivenDiagnosis(named=("a",), is_alone=True), {"no common cause": 1, "Brier": 0}),
         (incident(), GivenDiagnosis(), {"no common cause": 1, "Brier": 0}),
         (incident("a"), GivenDiagnosis(), {"top-1": 0, "top-3": 0, "Brier": 1}),
         (

@@ -56,6 +56,33 @@ def test_what_points_to_nothing_has_no_common_cause(network: Topology, alerts: l
     assert diagnosis.blast.down == ()
 
 
+def test_an_element_is_named_for_a_grave_alert_of_its_own_although_nothing_confirms_it(network: Topology) -> None:
+    diagnosis = found(network, [Alert("link5", "LINK_DOWN", NOW - 700, "CRITICAL"), Alert("r9a", "FAN_WARN", NOW - 60)])
+    assert chosen(network, diagnosis) == {"link5"} == {network.ids[each.vertex] for each in diagnosis.alone}
+    assert diagnosis.is_alone
+    assert network.ids[diagnosis.ranking.causes[0].vertex] == "link5"
+    assert {"path5x", "service5y"} <= {network.ids[each] for each in diagnosis.blast.perhaps}  # all of them silent
+
+
+@pytest.mark.parametrize("severity", ["", "MINOR", "WARNING"])
+def test_an_alert_that_is_not_grave_names_nothing_alone(network: Topology, severity: str) -> None:
+    assert not found(network, [Alert("link5", "LINK_DOWN", NOW - 700, severity)]).ranking.chosen
+
+
+def test_of_elements_that_alert_gravely_only_those_that_depend_on_no_other_are_named_alone(network: Topology) -> None:
+    alerts = [Alert("r5a", "NODE_DOWN", NOW - 100, "MAJOR"), Alert("link5", "LINK_DOWN", NOW - 1790, "MAJOR")]
+    diagnosis = found(network, [*alerts, Alert("link9", "LINK_DOWN", NOW - 900, "CRITICAL")])
+    assert [network.ids[each.vertex] for each in diagnosis.alone] == ["link9", "r5a"]
+
+
+def test_beside_a_cause_that_alerts_confirm_a_grave_alert_of_another_is_told_and_no_cause(network: Topology) -> None:
+    diagnosis = found(network, [*cut(3), Alert("link5", "LINK_DOWN", NOW - 1500, "CRITICAL")])
+    assert chosen(network, diagnosis) == {"link3"}
+    assert not diagnosis.is_alone
+    assert [network.ids[each.vertex] for each in diagnosis.alone] == ["link5"]
+    assert network.number["link5"] not in (*diagnosis.blast.down, *diagnosis.blast.perhaps)
+
+
 def test_a_service_with_a_living_second_path_is_weakened_and_never_called_down(network: Topology) -> None:
     diagnosis = found(network, cut(0))
     down = {network.ids[each] for each in diagnosis.blast.down}

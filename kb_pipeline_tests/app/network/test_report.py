@@ -39,6 +39,17 @@ def test_where_nothing_points_to_a_cause_that_is_all_it_says(network: Topology) 
     assert "- Unrelated by their type: FAN\\_WARN of r1a." in said
 
 
+def test_what_is_named_for_its_own_alert_alone_comes_with_how_little_that_is(network: Topology) -> None:
+    said = lines(network, [Alert("link5", "LINK_DOWN", BEGAN, "CRITICAL"), Alert("link9", "LINK_DOWN", BEGAN, "MAJOR")])
+    assert re.fullmatch(
+        rf"\*\*Named by its own alert: link5\*\* \(\d+%\), since {BEGAN_AT}\. No common cause was found, and "
+        r"nothing else confirms it; below stands what follows if it has failed\.",
+        said[2],
+    )
+    assert said[3].startswith("Also by their own alerts, and explained by nothing: link9 (")
+    assert "## Who is hit" in said
+
+
 def test_it_says_what_the_cause_itself_told(network: Topology) -> None:
     assert f"- It alerts itself: LINK\\_DOWN at {BEGAN_AT}." in lines(network, cut(3))
     again = [*cut(3), Alert("link3", "LINK_DOWN", BEGAN + 5)]
