@@ -55,12 +55,13 @@ class Case:
 
     ``pasted`` is what the text of the alert names. ``alerts`` are those of the window from ``since`` to ``until``, in
     seconds since 1970; ``only_pasted``: the stored ones were not read; ``stored`` is the time of the newest of these.
-    ``query`` is what the step under way asks the store.
+    ``now`` is the time of alerts that have none. ``query`` is what the step under way asks the store.
     """
 
     alert: str
     network: Topology | None = None
     pasted: Pasted | None = None
+    now: float = 0.0
     alerts: pa.Table = field(default_factory=lambda: alert_table(()))
     only_pasted: bool = False
     since: float = 0.0
@@ -209,8 +210,9 @@ class RulesInvestigator(Investigator):
     async def _read_network(self, case: Case) -> str:
         case.query = "the whole topology"
         network = case.network = await read_network(self.store, self.scenario.scenario)
+        case.now = self._clock()
         pasted = case.pasted = await asyncio.to_thread(
-            read_pasted, case.alert, network, self.scenario.scenario.symptoms, self._clock()
+            read_pasted, case.alert, network, self.scenario.scenario.symptoms, case.now
         )
         named = ", ".join(pasted.entities[:20]) or "no element"
         return f"{len(network.ids)} elements, {len(network.labels)} dependencies. The alert names {named}."
@@ -218,7 +220,7 @@ class RulesInvestigator(Investigator):
     async def _read_alerts(self, case: Case) -> str:
         pasted = case.pasted
         case.alerts = alert_table(pasted.alerts if pasted else ())
-        case.until = pasted.newest if pasted and pasted.newest is not None else self._clock()
+        case.until = pasted.newest if pasted and pasted.newest is not None else case.now or self._clock()
         case.since = case.until - self.window
         declared = self.scenario.scenario.telemetry.get("alerts")
         if declared is None:

@@ -61,8 +61,8 @@ class Diagnosis:
     premises: frozenset[int] = frozenset()
     """Those of the chosen causes that are taken at the word of a text: what was seen does not suffice to name them."""
     alone: tuple[Cause, ...] = ()
-    """What says gravely of itself that it failed, while nothing confirms or explains it, the most probable first. The
-    first of them is chosen where nothing else is."""
+    """What says gravely of itself that it failed, by its alert or its measurements, while nothing confirms or explains
+    it; the most probable first. The first of them is chosen where nothing else is."""
     beside: tuple[SignGroup, ...] = ()
     """Alerts of the time that have nothing to do with what the text is about."""
     aside: tuple[Cause, ...] = ()
@@ -209,11 +209,12 @@ def _premises(seen: Seen, ranking: Ranking, asked: Sequence[int]) -> list[Cause]
 
 
 def _alone(seen: Seen, ranking: Ranking, asked: Sequence[int]) -> list[Cause]:
-    """What raises a grave alert of itself that no chosen cause explains, the most probable first: it may be the only
-    alert that a failure raises, where nothing depends on the element or what does is silent. First causes only."""
+    """What raises a grave alert of itself, or is measured to have failed, and no chosen cause explains; the most
+    probable first. It may be all that is seen of a failure, where nothing depends on the element or what does is
+    silent. First causes only."""
     explained = {each for cause in ranking.chosen for each in cause.hypothesis.touched.tolist()}
     by_vertex = {cause.vertex: cause for cause in ranking.causes}
-    said = [each for each in seen.saying_that_they_failed.tolist() if each in by_vertex and each not in explained]
+    said = [each for each in seen.saying_that_they_failed if each in by_vertex and each not in explained]
     told = [by_vertex[root] for root in _uppermost(seen, said)]
     if asked:
         told = [cause for cause in told if np.isin(asked, cause.hypothesis.touched).any()]

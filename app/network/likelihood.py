@@ -120,11 +120,11 @@ class Seen:
         return np.flatnonzero(self.alerts)
 
     @property
-    def saying_that_they_failed(self) -> Numbers:
-        """Infrastructure whose own alert says that it failed, so gravely that service suffers; in order."""
-        grave = np.unique(self.vertex[(self.meaning == _MEANINGS["own"]) & (self.weight > 0)])
-        can_fail: Numbers = grave[self.network.is_infrastructure[grave]]
-        return can_fail
+    def saying_that_they_failed(self) -> list[int]:
+        """Infrastructure whose own alert says that it failed, so gravely that service suffers, or whose measurements
+        do; in order."""
+        grave = np.union1d(self.vertex[(self.meaning == _MEANINGS["own"]) & (self.weight > 0)], self.conspicuous)
+        return [each for each in grave.astype(np.int64).tolist() if self.network.is_infrastructure[each]]
 
     @property
     def conspicuous(self) -> list[int]:
@@ -249,7 +249,7 @@ class Seen:
         failed = whole.reach.failed
         failed = failed[self.alerts[failed] | (self.is_lifeless[failed] & ~self.is_explained[failed])]
         failed = failed[failed != whole.roots[0]]
-        near = np.intersect1d(direct, self.network.above(failed, DEPTH)).tolist() if len(direct) > 2 else []
+        near = np.intersect1d(direct, self.network.above(failed, DEPTH)).tolist() if len(direct) > 1 else []
         parts, left = list[int](), self
         if len(near) > _BRANCHES:
             return parts

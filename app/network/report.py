@@ -97,8 +97,9 @@ def _summary(network: Topology, diagnosis: Diagnosis, found: SideFindings) -> It
             )
             continue
         if cause in diagnosis.alone:
+            own = "alert" if any(sign.vertex == cause.vertex for sign in diagnosis.signs) else "measurements"
             yield (
-                f"**Named by its own alert: {name}** ({percent(cause.probability)}), since {began}. No common cause "
+                f"**Named by its own {own}: {name}** ({percent(cause.probability)}), since {began}. No common cause "
                 "was found, and nothing else confirms it; below stands what follows if it has failed."
             )
             continue
@@ -111,7 +112,7 @@ def _summary(network: Topology, diagnosis: Diagnosis, found: SideFindings) -> It
         )
     if others := [each for each in diagnosis.alone if each not in chosen]:
         told = ", ".join(f"{_named(network, each.vertex)} ({percent(each.probability)})" for each in others[:_NAMED])
-        yield f"Also by their own alerts, and explained by nothing: {told}{_more(len(others))}."
+        yield f"Also by their own alerts or measurements, and explained by nothing: {told}{_more(len(others))}."
     if chosen and found.only_pasted:
         yield "Only the alerts of the text were looked at, as the stored ones could not be read."
     for vertex in dict.fromkeys(diagnosis.maintenance):

@@ -176,6 +176,18 @@ def test_a_text_without_a_time_is_one_of_now_and_begins_with_that(store: LocalSt
     )
 
 
+def test_alerts_without_a_time_are_all_of_one_moment_however_long_the_steps_take(store: LocalStore) -> None:
+    ticks = iter(range(100))
+
+    async def told() -> list[ReportedEvent]:
+        rules = RulesInvestigator(store, ScenarioFolder(SAMPLE), clock=lambda: NOW + next(ticks))
+        return [event async for event in rules.investigate("NODE_DOWN on CORE-MEL-01")]
+
+    lines = report(asyncio.run(told())).splitlines()
+    assert lines[2] == "The text names no time, so its alerts count as of now, 2026-11-27 12:00:00 UTC."
+    assert lines[4].endswith("since 2026-11-27 12:00:00 UTC.")
+
+
 def test_a_service_that_a_text_names_has_what_was_seen_of_it_at_its_time(store: LocalStore) -> None:
     lines = report(events(store, "02.11.2026 03:45:40 VPN-ACME is slow")).splitlines()
     assert "LINK-SYD-MEL** (99%), since 2026-11-02 03:39:03 UTC" in lines[2]

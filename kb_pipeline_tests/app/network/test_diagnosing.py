@@ -64,6 +64,14 @@ def test_an_element_is_named_for_a_grave_alert_of_its_own_although_nothing_confi
     assert {"path5x", "service5y"} <= {network.ids[each] for each in diagnosis.blast.perhaps}  # all of them silent
 
 
+def test_an_element_that_measurably_carries_nothing_any_more_is_named_without_an_alert(network: Topology) -> None:
+    times = NOW - 300.0 * np.arange(400)[::-1]
+    idle = np.where(times >= BEGAN - 60, 0.0, np.random.default_rng(1).normal(0.1, 0.02, 400))
+    diagnosis = found(network, [Alert("r9a", "FAN_WARN", NOW - 60)], series={"link5": (times, {"loss": idle})})
+    assert chosen(network, diagnosis) == {"link5"} and diagnosis.is_alone
+    assert "**Named by its own measurements: link5**" in write_report(network, diagnosis)
+
+
 @pytest.mark.parametrize("severity", ["", "MINOR", "WARNING"])
 def test_an_alert_that_is_not_grave_names_nothing_alone(network: Topology, severity: str) -> None:
     assert not found(network, [Alert("link5", "LINK_DOWN", NOW - 700, severity)]).ranking.chosen
@@ -152,6 +160,21 @@ def test_a_router_that_failed_in_part_is_named_and_only_what_hangs_on_that_part_
         name for each in (1, 4, 7) for name in star.ids if name.lstrip("acehiklnprstv").startswith(str(each))
     }
     assert "- It failed in part: link1, link4, link7, and what depends on that." in write_report(star, diagnosis)
+
+
+def test_of_two_dependents_one_may_hang_on_the_part_that_failed(network: Topology) -> None:
+    vertices = [("hub", "Router"), *((name, "Link") for name in ("near", "far"))]
+    vertices += [(f"{link}{number}", "Path") for link in ("near", "far") for number in range(8)]
+    edges = [("near", "hub"), ("far", "hub")] + [(name, name.rstrip("0123456789")) for name, kind in vertices[3:]]
+    names, kinds = zip(*vertices, strict=True)
+    source, target = zip(*edges, strict=True)
+    table = pa.table({"id": names, "type": kinds, "kind": ["infrastructure"] * len(names), "name": names})
+    rest = {"label": ["needs"] * len(edges), "needs": ["all"] * len(edges)}
+    small = Topology(table, pa.table({"source": source, "target": target, **rest}))
+    alerts = [Alert("hub", "NODE_DOWN", BEGAN, "MAJOR"), Alert("near", "LINK_DOWN", BEGAN, "MAJOR")]
+    diagnosis = found(small, [*alerts, *(Alert(f"near{number}", "PATH_DOWN", BEGAN) for number in range(8))])
+    assert chosen(small, diagnosis) == {"hub"}
+    assert not {small.ids[each] for each in diagnosis.blast.down} & {"far", "far0"}
 
 
 def test_a_router_all_of_whose_links_fail_has_failed_as_a_whole(star: Topology) -> None:

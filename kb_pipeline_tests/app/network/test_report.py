@@ -46,7 +46,7 @@ def test_what_is_named_for_its_own_alert_alone_comes_with_how_little_that_is(net
         r"nothing else confirms it; below stands what follows if it has failed\.",
         said[2],
     )
-    assert said[3].startswith("Also by their own alerts, and explained by nothing: link9 (")
+    assert said[3].startswith("Also by their own alerts or measurements, and explained by nothing: link9 (")
     assert "## Who is hit" in said
 
 
