@@ -25,6 +25,7 @@ BOXES = names(
     "html legend main nav section summary caption"
 )
 """Blocks without a meaning of their own."""
+_OF_HEAD = names("base basefont bgsound link meta noframes noscript script style template title")
 BLOCKS = BOXES | HEADINGS | LISTS | names("blockquote hr li p pre table tbody td tfoot th thead tr")
 
 _NO_LINE = frozenset({"pre", "table", "ul", "ol", "hr"})
@@ -48,7 +49,24 @@ def parse(html: str) -> Element | None:
     root, too_deep = _parse(html)
     if too_deep:
         root, _ = _parse(_NESTING_TAGS.sub("<p>", html))
+    if root is not None:
+        _end_head(root)
     return root
+
+
+def _end_head(root: Element) -> None:
+    """Begin the body where a page that leaves out its tag does: libxml2 keeps what it does not know in the head."""
+    head = root.find("head")
+    first = None if head is None else next((each for each in head if each.tag not in _OF_HEAD), None)
+    if head is None or first is None:
+        return
+    body = root.find("body")
+    if body is None:
+        body = etree.SubElement(root, "body")
+    begun = head[head.index(first) :]
+    begun[-1].tail = (begun[-1].tail or "") + (body.text or "")
+    body.text = None
+    body[:0] = begun
 
 
 def _parse(html: str) -> tuple[Element | None, bool]:

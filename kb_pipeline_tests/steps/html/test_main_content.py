@@ -110,3 +110,11 @@ def test_the_time_grows_with_the_page_only() -> None:
         find_content("an-article", site(f"{STORY * size}{deep}").encode(), {})
 
     assert grows_in_proportion(convert_page, 400)
+
+
+@pytest.mark.parametrize(
+    "more", ["", "<p>Read on in the manual.</p>", "<style>p { color: red }</style><footer>2026</footer>"]
+)
+def test_a_page_that_leaves_out_the_tag_of_its_body_is_read_from_its_beginning(more: str) -> None:
+    page = f"<!DOCTYPE html><meta charset=utf-8><title>Till</title><main><h1>Closing the till</h1>{STORY}</main>{more}"
+    assert markdown(page).startswith(f"# Closing the till\n\n{SENTENCES[0]}\n")
