@@ -9,7 +9,7 @@ from urllib.parse import quote
 
 from app.schema.passages import Citation, CitationOrigin, CitedImage, Passage
 from kb_pipeline.records import Chunk, DocumentEntry, PageBreak, SearchHit
-from kb_pipeline.steps.main_file import INDEX_FILE
+from kb_pipeline.steps.main_file import is_page
 from kb_pipeline.steps.markers import escape_line
 
 IMAGE_ROUTE = "/api/images/"
@@ -189,7 +189,7 @@ def facts_of(entry: DocumentEntry) -> str:
 
 def _own_file(entry: DocumentEntry) -> str:
     """Return the file that a reader can open; a page of HTML is none."""
-    return "" if entry.filename == INDEX_FILE else entry.filename
+    return "" if is_page(entry.filename) else entry.filename
 
 
 def passage_of(hit: SearchHit) -> Passage:

@@ -71,7 +71,7 @@ class PageRenderer:
         try:
             return self._process.call(draw, html, files, self._memory_mb, path, limits=self._limits)
         except (LimitExceededError, WorkerLostError) as exc:
-            raise ArticleError(f"{article_id}: drawing index.html with Chromium {exc}; stage a simpler page") from exc
+            raise ArticleError(f"{article_id}: drawing the page with Chromium {exc}; stage a simpler page") from exc
         except KnowledgeBaseError as exc:
             raise type(exc)(f"{article_id}: {exc}") from exc
 
@@ -94,8 +94,8 @@ def draw(html: str, files: Mapping[str, bytes], memory_mb: int, path: str = "") 
             return asyncio.run(_draw(html, files, path))
         except Error as exc:
             if is_too_large.is_set():
-                raise ArticleError(f"drawing index.html with Chromium needed more than {memory_mb:,} MB") from exc
-            raise ArticleError(f"drawing index.html with Chromium failed: {str(exc).partition(chr(10))[0]}") from exc
+                raise ArticleError(f"drawing the page with Chromium needed more than {memory_mb:,} MB") from exc
+            raise ArticleError(f"drawing the page with Chromium failed: {str(exc).partition(chr(10))[0]}") from exc
 
 
 @contextmanager

@@ -163,7 +163,7 @@ class TreeSource(IntakeSource):
         except EmptyArticleError:
             return LeftOut("it is empty")
         except KnowledgeBaseError as exc:
-            raise IntakeError(str(exc).replace(INDEX_FILE, "it")) from exc
+            raise IntakeError(str(exc)) from exc
         if reason := why_no_article(html):
             return LeftOut(reason)
         addresses = _Addresses(self, name, article_of, anchor)

@@ -1,9 +1,9 @@
 """Find the links of an article that lead to other staged articles.
 
 Documentation links in two ways: by the staged layout (``../other-article/index.html``, ``../manual/manual.pdf#page=3``,
-``../report.pdf``), and by the page names it was published under (``other-page.html``), which staging tools turn into
-ids with a prefix for the whole set (``guide-other-page``). A target is resolved only if it is relative and matches
-exactly one article that shares the prefix of the linking article. Nothing is guessed.
+``../report.pdf``, ``report.html``), and by the page names it was published under (``other-page.html``), which staging
+tools turn into ids with a prefix for the whole set (``guide-other-page``). A target is resolved only if it is relative
+and matches exactly one article that shares the prefix of the linking article. Nothing is guessed.
 """
 
 import re
@@ -54,12 +54,21 @@ def _resolve(target: str, prefixes: list[str], index: Mapping[str, str | None]) 
         article_id = index.get(_slug(folder or file))
         return article_id if folder or (article_id or "").casefold() == file.casefold() else None
     page = _PAGE.fullmatch(parts.path)
+    if page and (loose := _loose_page(parts.path, index)):
+        return loose
     match = page or _FOLDER.fullmatch(parts.path)
     slug = _slug(unquote(match[match.lastindex or 0])) if match else ""
     if not slug or slug in index or not page:
         return index.get(slug) if slug else None
     candidates = [prefix + slug for prefix in prefixes if prefix + slug in index]
     return index[candidates[0]] if len(candidates) == 1 else None
+
+
+def _loose_page(path: str, index: Mapping[str, str | None]) -> str | None:
+    """The article of a page that lies beside, or above the article's folder, whose id is the name of its file."""
+    file = unquote(path).removeprefix("./").removeprefix("../")
+    article_id = index.get(_slug(file))
+    return article_id if (article_id or "").casefold() == file.casefold() else None
 
 
 def _slug(name: str) -> str:

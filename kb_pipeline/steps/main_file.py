@@ -38,7 +38,7 @@ _OTHERS = {
     **dict.fromkeys((".mbox", ".pst"), "holds many mails; export those that readers ask for as .eml or .msg"),
     **dict.fromkeys(
         (".mht", ".mhtml", ".webarchive"),
-        f"is a saved page in one file; save it with its pictures, as {INDEX_FILE} in a folder of its own",
+        "is a saved page in one file; save it with its pictures, as a complete page (.html and a folder)",
     ),
     **dict.fromkeys(
         (".json", ".jsonl", ".xml", ".yaml", ".yml", ".sql", ".sqlite", ".db", ".parquet"),
@@ -69,14 +69,19 @@ def is_document(name: str) -> bool:
     return document_format(name) is not None and not is_picture(name)
 
 
+def is_page(name: str) -> bool:
+    """Return whether a file of this name is a page, which needs the pictures beside it."""
+    return name.lower().endswith(PAGES)
+
+
 def is_loose_document(name: str) -> bool:
     """Return whether a file of this name is an article if it lies in the staging folder itself."""
-    return document_format(name) is not None
+    return document_format(name) is not None or is_page(name)
 
 
 def is_article_of_tree(name: str) -> bool:
     """Return whether a file of this name is an article wherever it lies, and does not belong to one beside it."""
-    return _standing(name) in ("article", "attachment")
+    return _standing(name) in ("article", "attachment") or is_page(name)
 
 
 def why_document_not_read(name: str) -> str:

@@ -6,7 +6,7 @@ Decided by names alone.
 import re
 from collections.abc import Collection, Iterable
 
-from kb_pipeline.steps.main_file import INDEX_FILE, PAGES, is_article_of_tree, is_loose_document, why_not_read
+from kb_pipeline.steps.main_file import INDEX_FILE, is_article_of_tree, is_loose_document, is_page, why_not_read
 from kb_pipeline.steps.metadata import METADATA_FILE
 from kb_pipeline.store.staging_files import FileFacts
 
@@ -33,6 +33,11 @@ def is_note(name: str) -> bool:
     return lowered.startswith(_NOTES[0]) or (lowered.split(".")[0] in _NOTES and not is_article_of_tree(name))
 
 
+def is_part(name: str) -> bool:
+    """Return whether a file is a picture, a style or a script, which a page may use."""
+    return name.lower().endswith(_PICTURES + _PARTS)
+
+
 def is_junk_folder(name: str) -> bool:
     """Return whether a folder is one that systems make for themselves."""
     return name in _JUNK_FOLDERS
@@ -55,7 +60,7 @@ def passed_over(files: Iterable[FileFacts]) -> dict[str, tuple[str, FileFacts]]:
 
 def pages_beside(names: Collection[str], main: str) -> str:
     """Return what to say of pages in an article's folder that are not its main file; "" if there are none."""
-    pages = sorted(name for name in names if "/" not in name and name != main and name.lower().endswith(PAGES))
+    pages = sorted(name for name in names if "/" not in name and name != main and is_page(name))
     if not pages:
         return ""
     shown = ", ".join(map(ascii, pages[:3])) + (", ..." if len(pages) > 3 else "")
@@ -67,11 +72,6 @@ def _why(name: str) -> str:
     ending = name[name.rfind(".") :].lower() if "." in name else ""
     if name.endswith(METADATA_FILE):
         return "describes no article that lies beside it; move it to its article, or remove it"
-    if ending in PAGES:
-        return (
-            f"is a page; put it into a folder of its own as {INDEX_FILE}, with its pictures, or make articles of a "
-            "whole tree of pages: kb intake add folder PATH"
-        )
     if ending in _PICTURES:
         return "is a picture; put it into the folder of the article that shows it"
     if ending in _PARTS:

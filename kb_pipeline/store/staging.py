@@ -30,10 +30,17 @@ from kb_pipeline.errors import (
 from kb_pipeline.records import StagedArticle, StagedFile
 from kb_pipeline.steps.article_ids import check_article_id
 from kb_pipeline.steps.fingerprint import fingerprint, sha256
-from kb_pipeline.steps.main_file import INDEX_FILE, is_loose_document, main_file, may_have_main_file
+from kb_pipeline.steps.main_file import INDEX_FILE, is_loose_document, is_page, main_file, may_have_main_file
 from kb_pipeline.steps.metadata import LARGEST_METADATA, METADATA_FILE, may_be_metadata_file, read_metadata
 from kb_pipeline.store.azure_blob import BlobFiles
-from kb_pipeline.store.loose_files import BESIDE, LooseFiles, loose_files, staged_path
+from kb_pipeline.store.loose_files import (
+    BESIDE,
+    LooseFiles,
+    is_part_of_pages,
+    loose_files,
+    parts_named,
+    staged_path,
+)
 from kb_pipeline.store.passed_over import is_junk_folder, pages_beside
 from kb_pipeline.store.staging_files import (
     FileFacts,
@@ -50,6 +57,8 @@ _BLOCK = 1 << 20
 """Bytes that are hashed at a time."""
 _SMALL = 8 << 20
 """Bytes up to which a file is read whole. Larger files are read in blocks, and are never in memory as a whole."""
+_SEARCHED = 32 << 20
+"""Bytes of a page that are searched for what lies beside it; saved pages with their pictures inside have some MB."""
 _CACHE = 64 << 20
 _CACHE_OF_A_DISK = 16 << 20
 """Bytes of file contents to cache; few articles have more."""
@@ -203,12 +212,16 @@ class StagingScan:
         newest: when each folder last changed, in seconds, including refused ones.
         refused: files and folders that are not articles, with the reason.
         beside: ids of articles that are not of the authors' folder, but of one beside it.
+        parts: the pictures, styles and scripts that the loose pages may use; a change of one counts for each page.
+        part_folders: the folders that hold such parts, and are no articles.
     """
 
     signatures: dict[str, str] = field(default_factory=dict)
     newest: dict[str, float] = field(default_factory=dict)
     refused: dict[str, str] = field(default_factory=dict)
     beside: frozenset[str] = frozenset()
+    parts: list[FileFacts] = field(default_factory=list)
+    part_folders: set[str] = field(default_factory=set)
 
     @cached_property
     def fingerprint(self) -> str:
@@ -240,8 +253,11 @@ class Staging:
         refused: dict[str, str] = {}
         with self._translated_listing_errors():
             folders, top = self._top()
-            accepted = [name for name, is_link in folders if self._accept(name, refused, is_link=is_link)]
             loose = self._loose(top, {name for name, _ in folders})
+            parts = self._scanned().part_folders if loose.pages else set()
+            accepted = [
+                name for name, is_link in folders if name not in parts and self._accept(name, refused, is_link=is_link)
+            ]
         refused |= {name: reason for name, (reason, _) in loose.refused.items()}
         if look_inside:
             refused |= {name: reason for name, reason in self.scan().refused.items() if name.endswith(_PAGES_OF)}
@@ -253,6 +269,9 @@ class Staging:
         Raises:
             StorageError: the store cannot be reached or listed.
         """
+        return self._scanned()
+
+    def _scanned(self) -> StagingScan:
         scan = StagingScan()
         with self._translated_listing_errors():
             if isinstance(self.root, Path):
@@ -277,43 +296,60 @@ class Staging:
         return loose_files(file for file in top if file.name not in folders)
 
     def _add_loose(self, scan: StagingScan, loose: LooseFiles) -> None:
+        """Add the loose articles, after all folders: ``scan.parts`` are those of the pages."""
+        scan.parts.extend(loose.parts)
+        of_parts = signature_of(scan.parts) if scan.parts else ""
+        newest_part = max((file.changed for file in scan.parts), default=0.0)
         for name, files in loose.articles.items():
             scan.signatures[name] = signature_of(files)
             scan.newest[name] = max(file.changed for file in files)
+            if of_parts and is_page(name):
+                scan.signatures[name] = fingerprint(scan.signatures[name], of_parts)[:32]
+                scan.newest[name] = max(scan.newest[name], newest_part)
         for name, (reason, file) in loose.refused.items():
             scan.refused[_writable(name)], scan.newest[_writable(name)] = reason, file.changed
 
     def _scan_locally(self, scan: StagingScan) -> None:
         folders, top = self._top()
-        self._add_loose(scan, self._loose(top, {name for name, _ in folders}))
+        loose = self._loose(top, {name for name, _ in folders})
         for name, is_link in folders:
-            if self._accept(name, scan.refused, is_link=is_link):
+            if self._may_be_looked_into(name, loose.pages, scan.refused, is_link=is_link):
                 try:
                     left_out: list[str] = []
-                    self._add(scan, name, list(local_files(f"{self.root}/{name}", left_out)), left_out)
+                    self._add(scan, name, list(local_files(f"{self.root}/{name}", left_out)), left_out, loose.pages)
                 except (FileNotFoundError, NotADirectoryError):
                     self.root.stat()  # raises if not only this article is gone, but the whole staging folder
                 except OSError as exc:
                     if exc.errno not in _ITS_OWN:
                         raise
                     scan.refused[name] = f"{name} cannot be read ({exc.strerror}); check the folder's permissions"
+        self._add_loose(scan, loose)
 
     def _scan_remotely(self, scan: StagingScan) -> None:
         files = [(*file.name.partition("/"), file) for file in remote_files(self.root)]
         below = sorted((name, file._replace(name=rest)) for name, slash, rest, file in files if slash)
         top = [file for _, slash, _, file in files if not slash]
-        self._add_loose(scan, self._loose(top, {name for name, _ in below}))
+        loose = self._loose(top, {name for name, _ in below})
         for name, group in groupby(below, key=lambda item: item[0]):
-            if self._accept(name, scan.refused, is_link=False):
-                self._add(scan, name, [file for _, file in group])
+            if self._may_be_looked_into(name, loose.pages, scan.refused, is_link=False):
+                self._add(scan, name, [file for _, file in group], (), loose.pages)
+        self._add_loose(scan, loose)
 
-    def _add(self, scan: StagingScan, name: str, files: list[FileFacts], left_out: Sequence[str] = ()) -> None:
+    def _add(
+        self, scan: StagingScan, name: str, files: list[FileFacts], left_out: Sequence[str], pages: Set[str]
+    ) -> None:
         names = {file.name for file in files}
+        if is_part_of_pages(name, names, pages):
+            scan.part_folders.add(name)
+            scan.parts.extend(file._replace(name=f"{name}/{file.name}") for file in files if not is_page(file.name))
+            return
+        if pages and not self._accept(name, scan.refused, is_link=False):
+            return
         if self.may_be_article(names):
             scan.signatures[name] = self._signature(files, left_out)
             scan.newest[name] = max(file.changed for file in files)
-            if pages := self._pages_beside(name, names):
-                scan.refused[name + _PAGES_OF], scan.newest[name + _PAGES_OF] = pages, scan.newest[name]
+            if unread := self._pages_beside(name, names):
+                scan.refused[name + _PAGES_OF], scan.newest[name + _PAGES_OF] = unread, scan.newest[name]
         else:
             scan.refused[name] = self._no_main_file(name, names)
             # only a local folder can be empty
@@ -344,7 +380,7 @@ class Staging:
             UnreadableArticleError: there is none, or several could be it.
         """
         chosen = ""
-        if is_loose_document(article_id) and article_id in files:
+        if is_loose_document(article_id) and article_id in files and INDEX_FILE not in files:
             return article_id
         if isinstance(files, Mapping) and INDEX_FILE not in files and METADATA_FILE in files:
             with suppress(UnreadableArticleError):  # the conversion says what is wrong with it
@@ -362,6 +398,8 @@ class Staging:
         Raises:
             StorageError: the folder cannot be listed.
         """
+        if is_page(check_article_id(article_id)) and self._contents.is_loose(article_id):
+            return self._scanned().signatures.get(article_id, "")
         left_out: list[str] = []
         files = self._files(article_id, left_out)
         return "" if files is None else self._signature(files, left_out)
@@ -418,6 +456,12 @@ class Staging:
         except RuntimeError:
             return False  # the link leads in a circle
 
+    def _may_be_looked_into(self, name: str, pages: Set[str], refused: dict[str, str], *, is_link: bool) -> bool:
+        """Whether a folder may be an article, or where pages lie loose a part of them, which may have any name."""
+        if not pages or is_link:
+            return self._accept(name, refused, is_link=is_link)
+        return not (name.startswith(".") or is_junk_folder(name))
+
     def _accept(self, name: str, refused: dict[str, str], *, is_link: bool) -> bool:
         if name.startswith(".") or is_junk_folder(name):
             return False
@@ -438,7 +482,18 @@ class Staging:
             StorageError: the store cannot be reached.
         """
         facts = self._files(article_id)
-        return None if facts is None else frozenset(file.name for file in facts)
+        return None if facts is None else frozenset(file.name for file in [*facts, *self._parts(article_id)])
+
+    def _parts(self, article_id: str) -> list[FileFacts]:
+        """What a loose page may use besides its own files; nothing for other articles."""
+        is_loose_page = is_page(article_id) and self._contents.is_loose(article_id)
+        return self._scanned().parts if is_loose_page else []
+
+    def _used(self, article_id: str) -> list[FileFacts]:
+        """Those of its parts that a loose page names."""
+        if not (parts := self._parts(article_id)):
+            return []
+        return parts_named(self._contents.current(article_id, article_id, most=_SEARCHED), parts)
 
     def inventory(self, article_id: str) -> StagedArticle:
         """Read and hash every file of an article.
@@ -454,6 +509,7 @@ class Staging:
             kind = "file" if self._contents.is_loose(article_id) else "folder"
             raise VanishedArticleError(f"{article_id}: there is no {kind} {where}; was the article deleted or renamed?")
         self._check_loose_metadata(article_id, facts)
+        facts += self._used(article_id)
         files = sorted(self._contents.hashed(article_id, facts), key=lambda file: file.name)
         names = {file.name: file for file in files}
         self._check_metadata_file(article_id, names.keys())

@@ -173,7 +173,10 @@ def _staged(workspace: Workspace) -> list[str]:
 
 
 def _remove_staged(workspace: Workspace) -> None:
-    for article_id in _staged(workspace):
+    article_ids = _staged(workspace)
+    for folder_of_pages in Staging(workspace.staging.root).scan().part_folders:
+        remove_folder(workspace.staging.root / folder_of_pages)
+    for article_id in article_ids:
         folder = workspace.staging.root / article_id
         if folder.is_dir():
             remove_folder(folder)
@@ -183,7 +186,7 @@ def _remove_staged(workspace: Workspace) -> None:
 
 
 def _loose(workspace: Workspace, article_id: str) -> Iterator[UPath]:
-    """The files of a loose document; itself last, because without it the others belong to no article."""
+    """The files of a loose document, and what pages share; itself last, as without it they belong to no article."""
     root = workspace.staging.root
     for name in sorted(workspace.staging.names(article_id) or (), key=article_id.__eq__):
         yield root / (name.removeprefix(BESIDE) if name.startswith(BESIDE) else staged_path(article_id, name))

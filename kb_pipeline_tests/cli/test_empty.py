@@ -118,11 +118,16 @@ def test_staging_is_emptied_only_where_that_is_asked_for(
     staging = Path(settings.staging)
     (staging / "guide.md").write_text("# Guide")
     (staging / "guide.md.metadata.json").write_text("{}")
+    (staging / "tour.html").write_text("<h1>Tour</h1>")
+    for picture in ("a.png", "tour_files/b.png"):
+        (staging / picture).parent.mkdir(exist_ok=True)
+        (staging / picture).write_bytes(b"x")
     (staging / "README.md").write_text("not an article")
     assert removed(run("empty", "--yes", "--staging", "--json").json)["staging"] == [
         "guide.md",
         "invoices",
         "passwords",
+        "tour.html",
     ]
     assert [path.name for path in staging.iterdir()] == ["README.md"]
 

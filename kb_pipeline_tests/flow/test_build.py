@@ -224,7 +224,7 @@ def test_a_layer_that_misses_one_that_failed_keeps_the_true_reason(
     why = build()["tickets"].error or ""
     before = load_state(Layout.of(settings), "tickets").failure
     result = build(layers=(layer,), run_id="run-2")["tickets"]
-    assert "index.html is empty" in why
+    assert "the page is empty" in why
     assert (result.failed_layer, result.error) == (layer, why)
     assert load_state(Layout.of(settings), "tickets").failure == before
 

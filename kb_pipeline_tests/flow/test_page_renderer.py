@@ -85,7 +85,7 @@ def test_nothing_else_is_reached(renderer: PageRenderer) -> None:
 @pytest.mark.slow("waits for the limit of a page that never ends")
 def test_a_page_that_never_ends_fails_within_its_time() -> None:
     renderer = PageRenderer(seconds=10)
-    with pytest.raises(ArticleError, match="an-article: drawing index\\.html with Chromium took longer than 10 s"):
+    with pytest.raises(ArticleError, match="an-article: drawing the page with Chromium took longer than 10 s"):
         renderer.render("an-article", "<script>for (;;) {}</script>", {})
 
 

@@ -5,7 +5,15 @@ import pytest
 from kb_pipeline.records import Link
 from kb_pipeline.steps.article_links import article_links, name_index
 
-STAGED = ["create-a-ticket", "sla-policies", "Release 2.4", "connect-an-email-channel", "rest-api", "Price list.pdf"]
+STAGED = [
+    "create-a-ticket",
+    "sla-policies",
+    "Release 2.4",
+    "connect-an-email-channel",
+    "rest-api",
+    "Price list.pdf",
+    "Tour.html",
+]
 GUIDE = ["guide-gimp-tool-crop", "guide-gimp-tool-path", "guide-intro", "guide-gimp-intro"]
 
 
@@ -32,6 +40,8 @@ def resolved(target: str, own: str = "create-a-ticket") -> list[str]:
         ("../sla-policies/index.md", "sla-policies"),
         ("../Price%20list.pdf#page=2", "Price list.pdf"),
         ("price list.pdf", "Price list.pdf"),
+        ("Tour.html#end", "Tour.html"),
+        ("../tour.html", "Tour.html"),
     ],
 )
 def test_targets_that_are_staged(target: str, article_id: str) -> None:
@@ -56,6 +66,8 @@ def test_targets_that_are_staged(target: str, article_id: str) -> None:
         "sla-policies.pdf",
         "sla-policies.md",
         "../price-list.pdf",
+        "tour.htm",
+        "../guide/Tour.html",
         "images/policies.pdf",
         "/Price%20list.pdf",
         "sla-policies.png",

@@ -1,4 +1,4 @@
-"""Documents that lie in the staging folder itself are articles, wherever the folder is."""
+"""Documents and pages that lie in the staging folder itself are articles, wherever the folder is."""
 
 from pathlib import Path
 
@@ -111,3 +111,69 @@ def test_links_out_of_staging_are_neither_listed_nor_read(root: Path, tmp_path: 
     assert staging.list_articles().article_ids == ("good",)
     with pytest.raises(UnreadableArticleError):
         staging.inventory(ID)
+
+
+PAGE = b"""<h1>Tour</h1><img src="shots/a%20b.png"><img srcset="&Uuml;ber.PNG 2x"><p style="background: url(back.svg)">
+<img src="../../secret.png"><img src="tour_files/frame.png"><a href="good/index.html">Good</a>"""
+USED = ("back.svg", "shots/a b.png", "tour_files/frame.png", "u\u0308ber.png")  # written otherwise on the page
+
+
+def put(root: UPath, name: str, data: bytes = b"x") -> None:
+    if isinstance(root, Path):
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+    (root / name).write_bytes(data)
+
+
+@pytest.mark.slow("lists object stores many times")
+def test_a_loose_page_comes_with_what_it_names_beside_it(any_root: UPath) -> None:
+    put(any_root, "tour.html", PAGE)
+    put(any_root, "tour.html.metadata.json", b"{}")
+    for name in (*USED, "other.png", "shots/c.png", "site.css", "tour_files/index.html", "good/frame.png"):
+        put(any_root, name)
+    staging = Staging(any_root)
+    listing, scan = staging.list_articles(look_inside=True), staging.scan()
+    assert (listing.article_ids, listing.refused) == (("good", "tour.html"), {})
+    assert (scan.signatures.keys(), scan.refused) == ({"good", "tour.html"}, {})
+    found = staging.inventory("tour.html")
+    assert found.main == "tour.html"
+    assert [file.name for file in found.files] == sorted((*USED, "metadata.json", "tour.html"))
+    assert staging.path("tour.html", "shots/a b.png") == any_root / "shots" / "a b.png"
+    first = staging.signature("tour.html")
+    assert first == scan.signatures["tour.html"]
+    put(any_root, "shots/d.png")
+    assert staging.signature("tour.html") == staging.scan().signatures["tour.html"] != first
+    assert staging.signature("good") == scan.signatures["good"]
+
+
+def test_a_page_and_a_folder_of_its_name_are_two_articles(root: Path) -> None:
+    for name in ("tour.html", "tour/index.html", "tour.htm", "index.html"):
+        put(UPath(root), name, b"<p>text</p>")
+    staging = Staging(UPath(root))
+    assert staging.list_articles().article_ids == ("good", "index.html", "tour", "tour.htm", "tour.html")
+    assert staging.inventory("index.html").main == "index.html"
+    assert staging.inventory("tour").main == "index.html"
+
+
+def test_a_folder_that_may_hold_text_is_no_part_of_pages_beside_it(root: Path) -> None:
+    put(UPath(root), "tour.html", b'<img src="more/a.png">')
+    for name in ("more/a.png", "more/deep/chapter.html", "old/manual.doc", "_shots/b.png", ".git/c.png"):
+        put(UPath(root), name)
+    (root / "tour_files").symlink_to(root.parent)
+    staging = Staging(UPath(root))
+    assert staging.scan().refused.keys() == {"more", "old", "tour_files"}
+    assert [part.name for part in staging.scan().parts] == ["_shots/b.png"]
+    assert [file.name for file in staging.inventory("tour.html").files] == ["tour.html"]
+
+
+def test_without_pages_a_folder_of_pictures_is_named(root: Path) -> None:
+    put(UPath(root), "shots/a.png")
+    assert "there is no index.html" in Staging(UPath(root)).scan().refused["shots"]
+
+
+def test_a_page_that_leads_out_of_staging_is_not_read(root: Path, tmp_path: Path) -> None:
+    (tmp_path / "secret.html").write_text("secret")
+    (root / "tour.html").symlink_to(tmp_path / "secret.html")
+    staging = Staging(UPath(root))
+    assert staging.list_articles().article_ids == ("good",)
+    with pytest.raises(UnreadableArticleError):
+        staging.inventory("tour.html")

@@ -259,7 +259,7 @@ class SharePointSource(IntakeSource):
         except EmptyArticleError:
             return LeftOut("it is empty")
         except UnreadableArticleError as exc:
-            raise IntakeError(str(exc).replace(INDEX_FILE, "it")) from exc
+            raise IntakeError(str(exc)) from exc
         return _article(text, Shown(self, self._place_of(file), file, article_of))
 
     def _markdown(self, file: File, article_of: ArticleOf) -> Fetched:

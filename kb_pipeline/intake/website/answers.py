@@ -13,7 +13,7 @@ from kb_pipeline.intake.website.page import PageFacts, not_found_by, read_page
 from kb_pipeline.intake.website.scripts import ScriptedPages, may_need_scripts
 from kb_pipeline.services.web.limited import REDIRECTS, Reads, Received
 from kb_pipeline.steps.html.decode import decode, in_utf_8
-from kb_pipeline.steps.main_file import INDEX_FILE, is_document
+from kb_pipeline.steps.main_file import is_document
 
 PDF = ".pdf"
 _PDF = "application/pdf"
@@ -144,7 +144,7 @@ def decoded(address: str, received: Received) -> str:
     except EmptyArticleError as exc:
         raise IntakeError(f"{address} is empty") from exc  # servers in trouble answer so
     except KnowledgeBaseError as exc:
-        raise IntakeError(str(exc).replace(INDEX_FILE, "it")) from exc
+        raise IntakeError(str(exc)) from exc
 
 
 def type_of(headers: Mapping[str, str]) -> tuple[str, str | None]:

@@ -177,7 +177,7 @@ def _tidied(
 def nothing_in(article_id: str) -> EmptyArticleError:
     """Return the error for a page without an article."""
     return EmptyArticleError(
-        f"{article_id}: index.html holds no text and no image besides navigation; if a script makes its text, set "
+        f"{article_id}: the page holds no text and no image besides navigation; if a script makes its text, set "
         "KB_RENDER=chromium, or stage the page as a browser saves it"
     )
 

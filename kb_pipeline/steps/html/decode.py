@@ -1,4 +1,4 @@
-"""Decode the bytes of ``index.html``: detect the encoding, and remove unwanted characters."""
+"""Decode the bytes of a page: detect the encoding, and remove unwanted characters."""
 
 import contextlib
 import logging
@@ -54,17 +54,17 @@ def decode(article_id: str, raw: bytes) -> str:
         UnreadableArticleError: the file is binary or of another type, or an element has too many attributes.
     """
     if not raw.strip(b" \t\r\n\f\x00"):
-        raise EmptyArticleError(f"{article_id}: index.html is empty; stage the article again")
+        raise EmptyArticleError(f"{article_id}: the page is empty; stage the article again")
     for magic, kind in _MAGIC.items():
         if raw.startswith(magic):
-            raise UnreadableArticleError(f"{article_id}: index.html is {kind}, not HTML; stage the HTML page instead")
+            raise UnreadableArticleError(f"{article_id}: the page is {kind}, not HTML; stage the HTML page instead")
     text = to_text(raw)
     if text[:10_000].count("\x00") + text[:10_000].count("\ufffd") > 100:
-        raise UnreadableArticleError(f"{article_id}: index.html is binary, not HTML; stage the HTML page instead")
+        raise UnreadableArticleError(f"{article_id}: the page is binary, not HTML; stage the HTML page instead")
     page = clean(text)
     if any(len(_QUOTED.sub("", tag[0]).split()) > _MOST_ATTRIBUTES for tag in _LONG_TAG.finditer(page)):
         raise UnreadableArticleError(
-            f"{article_id}: index.html has an element with more than {_MOST_ATTRIBUTES:,} attributes; remove them"
+            f"{article_id}: the page has an element with more than {_MOST_ATTRIBUTES:,} attributes; remove them"
         )
     return page
 

@@ -85,7 +85,7 @@ class _Writer:
             html = _TABLE_RULE.sub(_escape, html)
         result = convert(html, _OPTIONS)
         if result.warnings:
-            raise UnreadableArticleError(f"index.html cannot be converted whole: {result.warnings[0].message}")
+            raise UnreadableArticleError(f"the page cannot be converted whole: {result.warnings[0].message}")
         markdown = _LINK.sub(lambda match: f"]({self._targets[int(match[1])]})", write_signs(result.content or ""))
         return _BLANK_LINES.sub("\n\n", _DANGLING_BREAK.sub("", markdown)).strip("\n")
 

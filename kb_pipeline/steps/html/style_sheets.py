@@ -292,7 +292,7 @@ def _selector_in(outer: str | None, prelude: str) -> str | None:
 
 def _too_many(rules: int) -> UnreadableArticleError:
     return UnreadableArticleError(
-        f"index.html has too many style rules ({rules:,}) to tell what of it readers see; remove them"
+        f"the page has too many style rules ({rules:,}) to tell what of it readers see; remove them"
     )
 
 

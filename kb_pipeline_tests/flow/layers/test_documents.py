@@ -76,6 +76,30 @@ def test_a_loose_picture_is_an_article_of_what_it_shows(settings: Settings, stag
 
 
 @pytest.mark.slow("builds a whole knowledge base")
+def test_a_page_as_a_browser_saves_it_is_an_article_with_its_pictures(
+    settings: Settings, staging: Path, build_here: Build
+) -> None:
+    page = b"""<!-- saved from url=(0028)https://example.org/refunds -->
+    <title>Refunds</title><link rel="stylesheet" href="./Refund%20guide_files/site.css">
+    <main><h1>Refunds</h1><p>Press Refund.</p><img src="./Refund%20guide_files/shot.png" alt="The dialog">
+    <p>See <a href="Returns.html">returns</a>.</main>"""
+    stage(staging, {"Refund guide.html": page, "Returns.html": b"<h1>Returns</h1><p>Pack it."})
+    stage(
+        staging / "Refund guide_files", {"shot.png": screenshot("Refund this order?"), "saved_resource.html": b"<p>ad"}
+    )
+    ids = Workspace(settings).staging.list_articles().article_ids
+    results = build_here(*ids, analyzer="local")
+    assert {name: result.error for name, result in results.items()} == {"Refund guide.html": None, "Returns.html": None}
+    served = serving(settings, "Refund guide.html")
+    assert "# Refunds\n\nPress Refund.\n\n> **[Image: shot](images/shot.png)**" in (served / "article.md").read_text()
+    assert load_manifest(Workspace(settings).layout.serving_root / "Refund guide.html").title == "Refunds"
+    assert stale_articles(Workspace(settings)) == []
+    stage(staging / "Refund guide_files", {"late.png": b"x"})
+    again = build_here(*ids, analyzer="local")
+    assert all(layer.reused for result in again.values() for layer in result.layers)
+
+
+@pytest.mark.slow("builds a whole knowledge base")
 def test_a_mail_with_masked_addresses_is_not_offered_itself(
     settings: Settings, staging: Path, build_here: Build
 ) -> None:

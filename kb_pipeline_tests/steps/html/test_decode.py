@@ -87,13 +87,13 @@ def test_a_character_of_private_use_does_not_vanish_from_code(source: str, text:
     ],
 )
 def test_a_file_of_another_kind_is_named(raw: bytes, kind: str) -> None:
-    with pytest.raises(UnreadableArticleError, match=f"my-article: index.html is {kind}"):
+    with pytest.raises(UnreadableArticleError, match=f"my-article: the page is {kind}"):
         decode("my-article", raw)
 
 
 @pytest.mark.parametrize("raw", [b"", b" \r\n\t ", b"\x00\x00"])
 def test_an_empty_file_is_an_empty_article(raw: bytes) -> None:
-    with pytest.raises(EmptyArticleError, match=r"my-article: index\.html is empty"):
+    with pytest.raises(EmptyArticleError, match=r"my-article: the page is empty"):
         decode("my-article", raw)
 
 
