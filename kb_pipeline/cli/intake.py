@@ -34,7 +34,12 @@ Names = Annotated[list[str] | None, typer.Argument(metavar="[NAME]...", help="On
 Name = Annotated[str, typer.Option(help="Its articles' ids begin with it; default: from the path.")]
 Url = Annotated[str, typer.Option(help="Where the same tree is published; citations lead there.")]
 Readers = Annotated[list[str] | None, typer.Option(help="User or group that may read the articles; can be repeated.")]
-Exclude = Annotated[list[str] | None, typer.Option(metavar="PATTERN", help="Leave these paths out; can be repeated.")]
+Include = Annotated[
+    list[str] | None, typer.Option(metavar="PATTERN", help="Take in only paths or titles like this; can be repeated.")
+]
+Exclude = Annotated[
+    list[str] | None, typer.Option(metavar="PATTERN", help="Leave out paths or titles like this; can be repeated.")
+]
 Ingest = Annotated[
     bool,
     typer.Option("--ingest/--no-ingest", help="Ingest the articles now, or leave it to kb ingest and the sensor."),
@@ -49,12 +54,13 @@ def add_folder(
     name: Name = "",
     url: Url = "",
     reader: Readers = None,
+    include: Include = None,
     exclude: Exclude = None,
     ingest: Ingest = True,
     as_json: AsJson = False,
 ) -> None:
     """Take in a tree of pages, documents and pictures: a built manual, a wiki's dump, an export."""
-    given = {"kind": "folder", "path": path, "url": url, "readers": reader, "exclude": exclude}
+    given = {"kind": "folder", "path": path, "url": url, "readers": reader, "include": include, "exclude": exclude}
     _add(name or name_of(path), given, ingest=ingest, as_json=as_json)
 
 
@@ -66,6 +72,7 @@ def add_git(
     name: Name = "",
     url: Url = "",
     reader: Readers = None,
+    include: Include = None,
     exclude: Exclude = None,
     ingest: Ingest = True,
     as_json: AsJson = False,
@@ -73,7 +80,7 @@ def add_git(
     """Take in the pages, documents and pictures of a repository, as a branch has them."""
     own = name or name_of(Path(repository.removesuffix(".git").rpartition(":")[2]))
     given = {"kind": "git", "repository": repository, "branch": branch, "folder": folder, "url": url}
-    _add(own, {**given, "readers": reader, "exclude": exclude}, ingest=ingest, as_json=as_json)
+    _add(own, {**given, "readers": reader, "include": include, "exclude": exclude}, ingest=ingest, as_json=as_json)
 
 
 @add.command("website")
@@ -88,13 +95,19 @@ def add_website(
     ] = False,
     name: Name = "",
     reader: Readers = None,
+    include: Include = None,
     exclude: Exclude = None,
     ingest: Ingest = True,
     as_json: AsJson = False,
 ) -> None:
     """Take in the pages of a website below an address, as robots.txt allows, and follow their changes."""
     given = {"kind": "website", "url": url, "documents": documents, "allow_private": allow_private, "rate": rate}
-    _add(name or name_of_site(url), {**given, "readers": reader, "exclude": exclude}, ingest=ingest, as_json=as_json)
+    _add(
+        name or name_of_site(url),
+        {**given, "readers": reader, "include": include, "exclude": exclude},
+        ingest=ingest,
+        as_json=as_json,
+    )
 
 
 @add.command("mediawiki")
@@ -104,6 +117,7 @@ def add_mediawiki(
     namespace: Annotated[list[str] | None, typer.Option(help="Name or number; can be repeated.")] = None,
     name: Name = "",
     reader: Readers = None,
+    include: Include = None,
     exclude: Exclude = None,
     ingest: Ingest = True,
     as_json: AsJson = False,
@@ -111,7 +125,7 @@ def add_mediawiki(
     """Take in the pages of a MediaWiki with their pictures; without readers, nobody reads what needs a login."""
     own = name or name_of(Path(urlsplit(url).hostname or url))
     given = {"kind": "mediawiki", "url": url, "user": user, "namespaces": namespace}
-    _add(own, {**given, "readers": reader, "exclude": exclude}, ingest=ingest, as_json=as_json)
+    _add(own, {**given, "readers": reader, "include": include, "exclude": exclude}, ingest=ingest, as_json=as_json)
 
 
 @add.command("confluence")
@@ -121,12 +135,21 @@ def add_confluence(
     space: Annotated[list[str] | None, typer.Option(help="Key of a space; can be repeated.")] = None,
     name: Name = "",
     reader: Readers = None,
+    include: Include = None,
     exclude: Exclude = None,
     ingest: Ingest = True,
     as_json: AsJson = False,
 ) -> None:
     """Take in the pages of a Confluence Cloud with their attachments, for those who may read them there."""
-    given = {"kind": "confluence", "url": url, "user": user, "spaces": space, "readers": reader, "exclude": exclude}
+    given = {
+        "kind": "confluence",
+        "url": url,
+        "user": user,
+        "spaces": space,
+        "readers": reader,
+        "include": include,
+        "exclude": exclude,
+    }
     _add(name or name_of_site(url), given, ingest=ingest, as_json=as_json)
 
 
@@ -137,12 +160,21 @@ def add_zendesk(
     locale: Annotated[str, typer.Option(help="The language that is taken in; default: en-us.")] = "",
     name: Name = "",
     reader: Readers = None,
+    include: Include = None,
     exclude: Exclude = None,
     ingest: Ingest = True,
     as_json: AsJson = False,
 ) -> None:
     """Take in the published articles of a Zendesk help center; what its segments restrict is hidden until declared."""
-    given = {"kind": "zendesk", "url": url, "user": user, "locale": locale, "readers": reader, "exclude": exclude}
+    given = {
+        "kind": "zendesk",
+        "url": url,
+        "user": user,
+        "locale": locale,
+        "readers": reader,
+        "include": include,
+        "exclude": exclude,
+    }
     _add(name or name_of_site(url), given, ingest=ingest, as_json=as_json)
 
 
@@ -152,12 +184,20 @@ def add_sharepoint(
     library: Annotated[list[str] | None, typer.Option(help="Name of a document library; can be repeated.")] = None,
     name: Name = "",
     reader: Readers = None,
+    include: Include = None,
     exclude: Exclude = None,
     ingest: Ingest = True,
     as_json: AsJson = False,
 ) -> None:
     """Take in the libraries and pages of a SharePoint site, for those who may read them there, as AZURE_* signs in."""
-    given = {"kind": "sharepoint", "url": url, "libraries": library, "readers": reader, "exclude": exclude}
+    given = {
+        "kind": "sharepoint",
+        "url": url,
+        "libraries": library,
+        "readers": reader,
+        "include": include,
+        "exclude": exclude,
+    }
     _add(name or name_of_site(url), given, ingest=ingest, as_json=as_json)
 
 
@@ -167,12 +207,13 @@ def add_mail(
     reader: Readers = None,
     mask: Annotated[bool, typer.Option(help="Replace addresses of mail by ***.")] = False,
     name: Name = "",
+    include: Include = None,
     exclude: Exclude = None,
     ingest: Ingest = True,
     as_json: AsJson = False,
 ) -> None:
     """Take in mail: an article for each thread and each attached document; without readers, nobody reads them."""
-    given = {"kind": "mail", "path": path, "mask": mask, "readers": reader, "exclude": exclude}
+    given = {"kind": "mail", "path": path, "mask": mask, "readers": reader, "include": include, "exclude": exclude}
     _add(name or name_of(path), given, ingest=ingest, as_json=as_json)
 
 

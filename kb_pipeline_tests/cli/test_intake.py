@@ -60,6 +60,12 @@ def test_what_is_taken_in_and_what_fails_is_in_the_history(
         assert made.asset_materialization.metadata["new"].value == 2
 
 
+def test_only_what_is_asked_for_is_taken_in(run: Run, manual: Path) -> None:
+    told = ("intake", "add", "folder", str(manual), "--include", "v*", "--include", "p*", "--exclude", "pump*")
+    said = run(*told, "--no-ingest", "--json").json["sources"][0]
+    assert (said["new"], said["left_out"]) == (["manual-valve"], 0)
+
+
 def test_a_website_is_answered_from_with_its_picture_after_one_command(run: Run, manual: Path) -> None:
     site = Site()
     try:

@@ -63,7 +63,7 @@ def _end_head(root: Element) -> None:
     body = root.find("body")
     if body is None:
         body = etree.SubElement(root, "body")
-    begun = head[head.index(first) :]
+    begun = list(head)[head.index(first) :]
     begun[-1].tail = (begun[-1].tail or "") + (body.text or "")
     body.text = None
     body[:0] = begun
