@@ -203,7 +203,14 @@ def add_sharepoint(
 
 @add.command("mail")
 def add_mail(
-    path: Annotated[Path, typer.Argument(metavar="PATH", help="A folder of .eml, mbox or Maildir, or one mbox.")],
+    path: Annotated[
+        Path | None, typer.Argument(metavar="[PATH]", help="A folder of .eml, mbox or Maildir, or one mbox.")
+    ] = None,
+    server: Annotated[str, typer.Option(help="Instead of a path, an IMAP server: imap.example.org")] = "",
+    user: Annotated[str, typer.Option(help="Who signs in there; the password is in KB_INTAKE_PASSWORDS.")] = "",
+    folder: Annotated[
+        list[str] | None, typer.Option(help="Folder there; * for any letters; can be repeated; default: INBOX.")
+    ] = None,
     reader: Readers = None,
     mask: Annotated[bool, typer.Option(help="Replace addresses of mail by ***.")] = False,
     name: Name = "",
@@ -213,8 +220,9 @@ def add_mail(
     as_json: AsJson = False,
 ) -> None:
     """Take in mail: an article for each thread and each attached document; without readers, nobody reads them."""
-    given = {"kind": "mail", "path": path, "mask": mask, "readers": reader, "include": include, "exclude": exclude}
-    _add(name or name_of(path), given, ingest=ingest, as_json=as_json)
+    own = name or (name_of(path) if path else name_of_site(server))
+    given = {"kind": "mail", "path": path, "server": server, "user": user, "folders": folder, "mask": mask}
+    _add(own, {**given, "readers": reader, "include": include, "exclude": exclude}, ingest=ingest, as_json=as_json)
 
 
 def _add(name: str, values: Mapping[str, object], *, ingest: bool, as_json: bool) -> NoReturn:

@@ -147,7 +147,7 @@ def forget(name: str, settings: Settings) -> list[str]:
         kept = settings.home_path / "intake"
         for suffix in ("", "-shm", "-wal"):
             (kept / f"{name}.sqlite{suffix}").unlink(missing_ok=True)
-        for suffix in (".git", ".site"):
+        for suffix in (".git", ".site", ".mail"):
             remove_folder(UPath(kept / f"{name}{suffix}"))
         return removed
 

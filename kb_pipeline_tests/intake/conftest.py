@@ -8,16 +8,18 @@ from email.message import EmailMessage
 from pathlib import Path
 
 import pytest
+from pydantic import SecretStr
 
 from kb_pipeline.intake.base import IntakeSource
 from kb_pipeline.intake.confluence.source import ConfluenceOptions, ConfluenceSource
 from kb_pipeline.intake.folder import FolderOptions, FolderSource
 from kb_pipeline.intake.git import GitOptions, GitSource
-from kb_pipeline.intake.mail.source import MailFolderSource, MailOptions
+from kb_pipeline.intake.mail.source import MailOptions, MailSource
 from kb_pipeline.intake.mediawiki.source import MediaWikiOptions, MediaWikiSource
 from kb_pipeline.intake.sharepoint.source import SharePointOptions, SharePointSource
 from kb_pipeline.settings import Settings
 from kb_pipeline_tests.confluence_service import Confluence
+from kb_pipeline_tests.dovecot import PASSWORD, USER, Dovecot
 from kb_pipeline_tests.graph_service import SharePoint
 from kb_pipeline_tests.mediawiki import Wiki, installed, make_wiki
 
@@ -95,7 +97,29 @@ class MailFolder(FolderTree):
         super().remove(f"{name}.eml")
 
     def source(self, settings: Settings, **options: object) -> IntakeSource:
-        return MailFolderSource("manual", MailOptions.model_validate({"path": self.path, **options}), settings)
+        return MailSource("manual", MailOptions.model_validate({"path": self.path, **options}), settings)
+
+
+class ImapMailbox(MailFolder):
+    """The same messages on a server."""
+
+    def __init__(self, folder: Path, server: Dovecot) -> None:
+        super().__init__(folder)
+        self._server = server
+
+    def put(self, name: str, data: str | bytes) -> None:
+        self._server.remove(f"<{name}@example.org>")
+        super().put(name, data)
+        self._server.put((self.root / f"{name}.eml").read_bytes())
+
+    def remove(self, name: str) -> None:
+        super().remove(name)
+        self._server.remove(f"<{name}@example.org>")
+
+    def source(self, settings: Settings, **options: object) -> IntakeSource:
+        signed_in = settings.model_copy(update={"intake_passwords": SecretStr(f'{{"manual": "{PASSWORD}"}}')})
+        given = {"server": self._server.address, "user": USER, **options}
+        return MailSource("manual", MailOptions.model_validate(given), signed_in)
 
 
 class WikiTree(FolderTree):

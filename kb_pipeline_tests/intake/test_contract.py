@@ -7,17 +7,19 @@ from pathlib import Path
 import pytest
 from upath import UPath
 
-from kb_pipeline.intake.base import Item
+from kb_pipeline.intake.base import IntakeSource, Item
 from kb_pipeline.intake.running import preview, run
 from kb_pipeline.settings import Settings
 from kb_pipeline.store.staging import Staging
 from kb_pipeline_tests.confluence_service import confluence
+from kb_pipeline_tests.dovecot import running_dovecot
 from kb_pipeline_tests.graph_service import sharepoint
 from kb_pipeline_tests.intake.conftest import (
     PROSE,
     ConfluenceTree,
     FolderTree,
     GitTree,
+    ImapMailbox,
     MailFolder,
     SharePointTree,
     WikiTree,
@@ -40,12 +42,19 @@ KINDS: Mapping[str, Callable[[Path], Tree]] = {
         "confluence",
         "sharepoint",
         pytest.param("mediawiki", marks=pytest.mark.rare("starts a wiki, which apt must have")),
+        pytest.param("imap", marks=pytest.mark.rare("starts Dovecot, which apt must have")),
     ]
 )
 def tree(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Tree]:
     if request.param == "mediawiki":
         with running_wiki(request.getfixturevalue("empty_wiki"), tmp_path / "wiki") as wiki:
             yield filled(WikiTree(wiki))
+        return
+    if request.param == "imap":
+        monkeypatch = request.getfixturevalue("monkeypatch")
+        with running_dovecot() as server:
+            monkeypatch.setenv("SSL_CERT_FILE", str(server.certificate))
+            yield filled(ImapMailbox(tmp_path, server))
         return
     if request.param == "confluence":
         with confluence() as site:
@@ -75,9 +84,17 @@ def test_each_item_becomes_an_article_that_the_pipeline_accepts(tree: Tree, sett
     assert PROSE in (staging / "manual-start" / "index.html").read_text()
 
 
+def prepared(source: IntakeSource) -> IntakeSource:
+    source.prepare()
+    return source
+
+
 def test_ids_and_versions_are_stable(tree: Tree, settings: Settings) -> None:
-    first = {item.id: item.version for item in tree.source(settings).items() if isinstance(item, Item)}
-    assert first == {item.id: item.version for item in tree.source(settings).items() if isinstance(item, Item)}
+    def listed() -> dict[str, str]:
+        return {item.id: item.version for item in prepared(tree.source(settings)).items() if isinstance(item, Item)}
+
+    first = listed()
+    assert first == listed()
     assert len(first) == 2
 
 

@@ -1,4 +1,4 @@
-"""The source ``mail``: a folder of messages. Each thread becomes an article, and each document that is attached.
+"""The source ``mail``: messages in a folder or on a server. Threads become articles, and so do attached documents.
 
 A mailbox is nobody else's business: articles of it are hidden from everybody until the declaration names readers.
 """
@@ -7,14 +7,15 @@ import html
 import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Literal
+from typing import Literal, Self
 from urllib.parse import quote
 
-from pydantic import Field, ValidationInfo, field_validator
+from pydantic import Field, ValidationInfo, field_validator, model_validator
 
 from kb_pipeline.errors import IntakeError
-from kb_pipeline.intake.base import ArticleOf, Fetched, IntakeSource, Item, LeftOut, Options, Refused
+from kb_pipeline.intake.base import ArticleOf, Fetched, IntakeSource, Item, LeftOut, Options, Refused, password_of
 from kb_pipeline.intake.mail.folder import Letter, letters_in
+from kb_pipeline.intake.mail.imap import ImapServer, copy_folders
 from kb_pipeline.intake.mail.message import AttachedFile, read_message
 from kb_pipeline.intake.mail.text import PlainBody, RichBody, Said, repeated
 from kb_pipeline.intake.mail.threads import Thread, threads_of
@@ -28,37 +29,70 @@ _MOST_LETTERS = 1000
 """Messages of a thread: nobody reads more, and reports of machines have thousands."""
 _ADDRESS = re.compile(r"[\w.+%'-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63}){1,8}")
 _MASKED = "***"
+_IMAPS = 993
+_SERVER = re.compile(r"[\w.-]{1,253}(:\d{1,5})?")
 
 
 class MailOptions(Options):
-    """What ``intake.yaml`` says of a folder of mail."""
+    """What ``intake.yaml`` says of mail."""
 
     kind: Literal["mail"] = "mail"
-    path: Path = Field(description="A folder of .eml, mbox or Maildir, or one mbox, seen from the file that declares.")
+    path: Path | None = Field(
+        None, description="A folder of .eml, mbox or Maildir, or one mbox, seen from the file that declares."
+    )
+    server: str = Field("", description="An IMAP server instead of a path, with its port if that is not 993.")
+    user: str = Field("", description="Who signs in to the server; the password is in KB_INTAKE_PASSWORDS.")
+    folders: tuple[str, ...] = Field(("INBOX",), description="Folders of the server; * stands for any letters.")
     mask: bool = Field(False, description="Replace addresses of mail by ***, in the text of messages and in titles.")
     attachments: bool = Field(True, description="Take in attached documents, each as an article.")
 
     @field_validator("path")
     @classmethod
-    def _is_absolute(cls, value: Path, info: ValidationInfo) -> Path:
+    def _is_absolute(cls, value: Path | None, info: ValidationInfo) -> Path | None:
         declared_in = (info.context or {}).get("folder", Path())  # runs may start in another folder
-        return Path(declared_in, value.expanduser()).absolute()
+        return None if value is None else Path(declared_in, value.expanduser()).absolute()
+
+    @field_validator("server")
+    @classmethod
+    def _is_a_host(cls, value: str) -> str:
+        if value and not (_SERVER.fullmatch(value) and _host_and_port(value)[1] < 1 << 16):
+            raise ValueError("it is not the name of a server: imap.example.org, or imap.example.org:993")
+        return value
+
+    @model_validator(mode="after")
+    def _is_in_one_place(self) -> Self:
+        if bool(self.path) == bool(self.server):
+            raise ValueError("mail is in a path or on a server: one of them is needed")
+        if bool(self.server) != bool(self.user):
+            raise ValueError("a server needs a user, and only that")
+        return self
 
 
-class MailFolderSource(IntakeSource):
-    """A folder of mail."""
+class MailSource(IntakeSource):
+    """Mail in a folder; that of a server is copied into one."""
 
     def __init__(self, name: str, options: MailOptions, settings: Settings) -> None:
         super().__init__(name, f"mail-1 {fingerprint(options.mask)[:12]}")
         self._options, self._largest = options, settings.document_bytes
-        if not options.path.exists():
+        if options.path and not options.path.exists():
             raise IntakeError(f"there is no folder and no file {options.path}; is its disk mounted, was it moved?")
+        self._path = options.path or settings.home_path / "intake" / f"{name}.mail"
+        self._password = password_of(settings, name, options.user, "password")
+        self._not_copied: dict[str, str] = {}
         self._threads: dict[str, Thread] = {}
         self._attached: dict[str, tuple[Letter, AttachedFile]] = {}
         self._masked: Callable[[str], str] = _mask if options.mask else lambda text: text
 
+    def prepare(self, progress: Callable[[int], None] | None = None) -> None:
+        if not self._options.server:
+            return
+        self._path.mkdir(parents=True, exist_ok=True)
+        with ImapServer(*_host_and_port(self._options.server), self._options.user, self._password) as server:
+            self._not_copied = copy_folders(server, self._options.folders, self._path, self._largest, progress)
+
     def items(self) -> Iterator[Item | Refused]:
-        chosen = (letter for name, letter in letters_in(self._options.path) if self._options.chooses(name))
+        yield from (Refused(id=own, reason=reason) for own, reason in self._not_copied.items())
+        chosen = (letter for name, letter in letters_in(self._path) if self._options.chooses(name))
         for thread in threads_of(chosen):
             self._threads[thread.id] = thread
             yield self._item(thread, id=thread.id, version=fingerprint(*(each.version for each in thread.letters)),
@@ -166,6 +200,11 @@ class _Shown:
             self.files[file] = picture.data
             self._placed[picture.digest] = quote(file)
         return self._placed[picture.digest]
+
+
+def _host_and_port(server: str) -> tuple[str, int]:
+    host, _, port = server.partition(":")
+    return host, int(port or _IMAPS)
 
 
 def _id_of(thread: Thread, attached: AttachedFile) -> str:

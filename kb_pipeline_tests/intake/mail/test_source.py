@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from kb_pipeline.errors import IntakeError
-from kb_pipeline.intake.mail.source import MailFolderSource, MailOptions
+from kb_pipeline.intake.mail.source import MailOptions, MailSource
 from kb_pipeline.intake.running import Taken, run
 from kb_pipeline.records import HIDDEN
 from kb_pipeline.settings import Settings
@@ -58,7 +58,7 @@ def put(folder: Path, name: str, made: EmailMessage) -> None:
 
 
 def take_in(folder: Path, settings: Settings, **options: object) -> Taken:
-    source = MailFolderSource("mail", MailOptions.model_validate({"path": folder, **options}), settings)
+    source = MailSource("mail", MailOptions.model_validate({"path": folder, **options}), settings)
     return run(source, settings)
 
 
