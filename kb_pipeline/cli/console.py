@@ -35,7 +35,10 @@ def explain(exc: Exception) -> None:
 
 def print_json(document: object) -> None:
     """Print the one document on stdout that ``--json`` promises; records and dataclasses become objects."""
-    out.print_json(to_json(document).decode())
+    if out.is_terminal:
+        out.print_json(to_json(document).decode())
+    else:  # rich looks for colours in every line: for 100,000 ids that took 160 MB
+        out.file.write(f"{to_json(document, indent=2).decode()}\n")
 
 
 def new_table(*columns: str) -> Table:
