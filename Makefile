@@ -42,6 +42,7 @@ test-all: ## as `make test`, and what is rare and long: before a release
 	@scripts/setup.sh requirements-dev.lock
 	@$(MAKE) --no-print-directory --jobs 2 --output-sync lint-and-types test-tools
 	@scripts/mediawiki.sh
+	@scripts/dokuwiki.sh
 	@scripts/dovecot.sh
 	$(PYTEST) -n 3 --record-seconds
 
