@@ -104,6 +104,14 @@ class PageInfo(Record):
     read_by: PageReading = "text"
 
 
+class Spoken(Record):
+    """Some words of a recording, with the seconds from its beginning at which they begin and end."""
+
+    start: float
+    end: float
+    text: str
+
+
 class PageLine(Record):
     """A line that OCR read on a page, from ``top`` to ``bottom``, in points from the top left corner as readers see it.
 

@@ -498,6 +498,9 @@ class Settings(SharedSettings):
     )
 
     vision_model: str = Field("gpt-4.1", description="Model that describes images for mistral-doc-ai.")
+    transcription_model: str | None = Field(
+        None, description="Model that transcribes recordings, at the KB_OPENAI_ endpoint; without it they are refused."
+    )
     image_prompt_file: Address | None = Field(
         None,
         description="File whose text replaces our question what an image shows, for mistral-doc-ai. Another text makes "

@@ -19,7 +19,7 @@ KINDS: dict[type[Any], Callable[..., Any]] = {Settings: load_settings, AppSettin
 NO_ADDRESSES = {
     *("analyzer", "embedder", "index", "engine", "openai_api_version", "vision_model", "search_alias", "search_index"),
     *("search_documents_index", "judge"),
-    *("mistral_model", "chat_model", "chat_api_version", "answering", "conversations"),
+    *("mistral_model", "transcription_model", "chat_model", "chat_api_version", "answering", "conversations"),
     *("gremlin_database", "gremlin_graph", "telemetry_database"),
     *("cosmos_database", "cosmos_container", "local_user", "local_department", "local_org", "web_search"),
 }

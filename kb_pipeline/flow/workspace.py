@@ -17,6 +17,7 @@ from kb_pipeline.flow.access import AccessLists
 from kb_pipeline.flow.image_reader import ImageReader
 from kb_pipeline.flow.page_reader import PageReader
 from kb_pipeline.flow.page_renderer import PageRenderer
+from kb_pipeline.flow.transcripts import Transcripts
 from kb_pipeline.models import open_embedder
 from kb_pipeline.models.base import Embedder
 from kb_pipeline.network.versions import articles_folders
@@ -162,6 +163,12 @@ class Workspace:
         return PageReader(self.layout, self.image_locks)
 
     @cached_property
+    def transcripts(self) -> Transcripts | None:
+        """Knows what is said in recordings, if the settings name a model for that."""
+        settings = self.settings
+        return Transcripts(settings, self.layout, self.image_locks) if settings.transcription_model else None
+
+    @cached_property
     def renderer(self) -> PageRenderer | None:
         """Draws pages that hold nothing but scripts, if the settings want it."""
         return PageRenderer() if self.settings.render == "chromium" else None
@@ -169,7 +176,7 @@ class Workspace:
     def source_of(self, article_id: str, file_format: str, *, by_ocr: bool = True) -> Source:
         """The source that reads the documents of a format, with what it needs for this article.
 
-        Without ``by_ocr``, pages that need OCR are only counted.
+        Without ``by_ocr``, pages that need OCR are only counted, and recordings that nobody transcribed are silent.
         """
         settings = self.settings
         limits = DocumentLimits(
@@ -184,6 +191,7 @@ class Workspace:
             settings.document_password(article_id),
             self.page_reader.read if by_ocr else None,
             settings.mask_addresses,
+            (self.transcripts.read if by_ocr else self.transcripts.known) if self.transcripts else None,
         )
         return source_of(file_format).equipped(equipment)
 

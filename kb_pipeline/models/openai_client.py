@@ -70,7 +70,7 @@ class OpenAIEndpoint:
         return dict(self.deployments).get(model, model)
 
 
-def openai_endpoint(settings: Settings) -> OpenAIEndpoint:
+def openai_endpoint(settings: Settings, needed_by: str = "") -> OpenAIEndpoint:
     """Return the endpoint of the ``KB_OPENAI_*`` settings; OpenAI's own by default.
 
     Raises:
@@ -80,8 +80,9 @@ def openai_endpoint(settings: Settings) -> OpenAIEndpoint:
     if azure and other:
         raise SettingsError("KB_OPENAI_AZURE_ENDPOINT and KB_OPENAI_BASE_URL name two endpoints; set one of them")
     if not (azure or other or key):
+        own = settings.embedder if settings.embedder.startswith("openai") else settings.analyzer
         raise SettingsError(
-            f"{settings.embedder if settings.embedder.startswith('openai') else settings.analyzer} needs an endpoint: "
+            f"{needed_by or own} needs an endpoint: "
             "set KB_OPENAI_AZURE_ENDPOINT, or KB_OPENAI_BASE_URL, or KB_OPENAI_API_KEY for OpenAI's own"
         )
     setting = "KB_OPENAI_AZURE_ENDPOINT" if azure else "KB_OPENAI_BASE_URL"

@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import ClassVar
 
-from kb_pipeline.records import DocumentFacts, OutlineEntry, PageInfo, PageLine
+from kb_pipeline.records import DocumentFacts, OutlineEntry, PageInfo, PageLine, Spoken
 from kb_pipeline.steps.describe.lines import OcrLine
 from kb_pipeline.steps.pages import PAGE_TAG, page_element
 
@@ -59,13 +59,15 @@ class SourceTools:
     """What some sources need besides the document.
 
     ``read_picture`` returns the lines of text on a picture of a page (PNG), in pixels; without it, such pages are only
-    counted. ``mask_addresses``: mails are read without the people and addresses in them.
+    counted. ``mask_addresses``: mails are read without the people and addresses in them. ``transcribe`` returns what is
+    said in a recording, by its name and content.
     """
 
     limits: DocumentLimits = DocumentLimits()
     password: str = ""
     read_picture: Callable[[bytes], Sequence[OcrLine]] | None = None
     mask_addresses: bool = False
+    transcribe: Callable[[str, bytes], Sequence[Spoken]] | None = None
 
 
 class Source(ABC):
@@ -82,6 +84,9 @@ class Source(ABC):
     part: ClassVar[str] = "page"
     names_people: ClassVar[bool] = False
     """Whether ``mask_addresses`` changes what is read; if it is set, readers are not offered the document itself."""
+
+    is_transcribed: ClassVar[bool] = False
+    """Whether it reads with ``transcribe``; another model of that makes its documents again."""
 
     @abstractmethod
     def read(self, article_id: str, name: str, data: bytes) -> SourceDocument:

@@ -101,12 +101,20 @@ FORMATS = (
         "kb_pipeline.sources.picture:PictureSource",
         standing="note",
     ),
+    Format(
+        "recording",
+        {".mp3": "audio/mpeg", ".wav": "audio/wav", ".m4a": "audio/mp4", ".ogg": "audio/ogg"},
+        "kb_pipeline.sources.recording:RecordingSource",
+        part="",
+        kind="recording",
+        standing="note",
+    ),
 )
 _by_ending = {ending: each for each in FORMATS for ending in each.media_types}
 _added: dict[str, Format] = {}
 _NO_PICTURES = (
     *(".html", ".htm", ".json", ".css", ".js", ".xml", ".yaml", ".yml", ".woff", ".woff2", ".ttf"),
-    *(".zip", ".gz", ".mp4", ".webm", ".mov", ".mp3"),
+    *(".zip", ".gz", ".mp4", ".webm", ".mov"),
 )
 
 

@@ -49,8 +49,8 @@ _OTHERS = {
         "is an archive; unpack it, and give each article a folder of its own",
     ),
     **dict.fromkeys(
-        (".mp3", ".mp4", ".m4a", ".wav", ".mov", ".avi", ".mkv", ".webm"),
-        "is a recording; stage what is said in it as a document (.md, .docx)",
+        (".mp4", ".mov", ".avi", ".mkv", ".webm"),
+        "is a film; save its sound as .mp3, or stage what is said in it as a document (.md, .docx)",
     ),
     **dict.fromkeys(
         (".chm", ".djvu", ".ps", ".xps", ".vsd", ".vsdx", ".one", ".mobi"), "is not read; export it as .pdf"

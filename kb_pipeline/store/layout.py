@@ -83,6 +83,10 @@ class Layout:
         """The text that OCR read on the picture of a page, by the fingerprint of the picture and the model."""
         return self.home / f"descriptions/by-page/{key[:2]}/{key}.json"
 
+    def transcript(self, key: str) -> UPath:
+        """What is said in a recording, by the fingerprint of the recording and the model."""
+        return self.home / f"descriptions/by-recording/{key[:2]}/{key}.json"
+
     def serving(self, article_id: str) -> UPath:
         """Folder of the published version: ``article.md``, ``images/``, ``document/`` and ``manifest.json``."""
         return self.serving_root / check_article_id(article_id)

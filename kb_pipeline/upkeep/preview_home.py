@@ -30,9 +30,9 @@ from kb_pipeline.store.layout import DESCRIPTIONS, Layout
 from kb_pipeline.store.state import load_state, save_state
 
 _FOLDER, _IN_USE = "previews", "in-use.lock"
-_SAID = (DESCRIPTIONS, "descriptions/by-page")
+_SAID = (DESCRIPTIONS, "descriptions/by-page", "descriptions/by-recording")
 _SHARED = ("models", "network", "locks/images", *_SAID, *(f"{COPIES}/{name}" for name in _SAID))
-"""Folders of the live home: models, what services and OCR said of images and pages, and the locks on that."""
+"""Folders of the live home: models, what was said of images, pages and recordings, and the locks on that."""
 _TEMPORARY = re.compile(r"\.[0-9a-f]{32}")
 
 

@@ -12,7 +12,7 @@ from kb_pipeline.settings import Settings, load_settings
 
 CHANGEABLE = (
     *("analyzer", "mistral_model", "vision_model", "image_prompt_file", "sources", "embedder"),
-    *("chunk_max_tokens", "chunk_min_tokens", "advisory_checks", "prices", "ocr_pages"),
+    *("transcription_model", "chunk_max_tokens", "chunk_min_tokens", "advisory_checks", "prices", "ocr_pages"),
     *("article_seconds", "article_memory_mb", "image_seconds", "image_memory_mb"),
     *("document_seconds", "document_memory_mb", "document_bytes", "document_pages", "unread_pages_above"),
 )

@@ -106,7 +106,7 @@ def test_an_acceptance_that_was_cut_off_after_the_file_was_written_is_known(
         ({"name": "x" * 300 + ".md"}, "cannot be the name of a file"),
         ({"name": "metadata.json"}, "is data"),
         ({"name": "run.exe"}, r"of no format that is taken; taken are \.md, "),
-        ({"name": "page.html"}, r"\.text and index\.html$"),
+        ({"name": "page.html"}, r"\.ogg and index\.html$"),
         ({"name": "a.png"}, "of no format that is taken"),
         ({"name": "old.doc"}, "save it as .docx"),
         ({"name": "all.zip"}, "is an archive"),

@@ -8,7 +8,8 @@ from random import Random
 import pytest
 
 from kb_pipeline.errors import EmptyArticleError, UnreadableArticleError
-from kb_pipeline.sources import SourceDocument, source_of
+from kb_pipeline.records import Spoken
+from kb_pipeline.sources import SourceDocument, SourceTools, source_of
 from kb_pipeline.steps.formats import FORMATS
 from kb_pipeline_tests.pictures import screenshot
 from kb_pipeline_tests.sources.books import book, notebook, open_document, run, said, shown
@@ -58,13 +59,15 @@ GOOD: dict[str, bytes] = {
     "outlook": outlook_mail("Refunds", WORDS),
     "text": f"{WORDS}\n".encode(),
     "picture": screenshot("A"),
+    "recording": b"ID3\x04" + bytes(range(200)),
 }
 ENDINGS = {each.name: next(iter(each.media_types)) for each in FORMATS}
 every_format = pytest.mark.parametrize("kind", sorted(ENDINGS))
 
 
 def read(kind: str, data: bytes) -> SourceDocument:
-    return source_of(kind).read("guide", f"guide{ENDINGS[kind]}", data)
+    source = source_of(kind).equipped(SourceTools(transcribe=lambda _, __: [Spoken(start=61, end=63, text=WORDS)]))
+    return source.read("guide", f"guide{ENDINGS[kind]}", data)
 
 
 @every_format

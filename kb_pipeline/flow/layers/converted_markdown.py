@@ -99,6 +99,8 @@ class ConvertedMarkdownLayer(Layer):
         source = source_of(file_format)
         if source.names_people and self.workspace.settings.mask_addresses:
             inputs["addresses"] = "masked"
+        if source.is_transcribed:
+            inputs["transcription"] = self.workspace.settings.transcription_model or ""
         return {**inputs, "source": source.version, **({"reader": reader} if reader else {})}
 
     def output_hash(self, state: ArticleState) -> str:
