@@ -136,5 +136,8 @@ def test_a_staging_folder_that_is_a_manual_names_the_command(
     run: Run, manual: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("KB_STAGING", str(manual))
+    (manual / "repair").mkdir()
+    (manual / "pump.html").rename(manual / "repair" / "pump.html")
     for command in ("status", "ingest"):
-        assert "kb intake add folder PATH" in run(command).words
+        assert "pump.html is not the name of a page; " in (said := run(command).words)
+        assert "make an article of each page of a tree with kb intake add folder" in said
