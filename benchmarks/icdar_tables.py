@@ -34,7 +34,7 @@ from lxml import html as lxml_html
 
 from benchmarks.measure import machine
 from kb_pipeline.sources.pdf.file import opened
-from kb_pipeline.sources.pdf.pages import read_pages
+from kb_pipeline.sources.pdf.pages import read_page
 from kb_pipeline.sources.pdf.reading import read
 from kb_pipeline.steps.pdf.layout import layout_html
 from kb_pipeline.steps.pdf.model import Box, Page
@@ -164,7 +164,7 @@ def ours_in_regions(file: Path, truth: Sequence[Table]) -> list[Table]:
     """What the layout of each table alone is taken for, without the rest of its page."""
     tables: list[Table] = []
     with opened(file, file.name) as document:
-        pages = {page.number: page for page in read_pages(document)}
+        pages = {number: read_page(document, page, number) for number, page in enumerate(document, 1)}
         for region in chain.from_iterable(table.regions for table in truth):
             page = _inside(pages[region.page], region, document[region.page - 1].get_height())
             known = study([page])

@@ -19,7 +19,6 @@ from app.service import AgentService
 from kb_pipeline.errors import ScenarioError
 
 router = APIRouter(prefix="/api", tags=["investigations"])
-InvestigationId = Annotated[str, Query(max_length=100)]
 
 
 @router.post("/alert", response_class=EventStream, status_code=200)

@@ -48,6 +48,14 @@ class ServiceDownError(ClientError):
         super().__init__(Problem(code="service_down", message=f"the service does not answer at {url}"))
 
 
+def problem_of(reply: httpx.Response) -> Problem:
+    """The problem that a response of the service reports, which was read to its end."""
+    try:
+        return problem_in(reply.json())
+    except ValueError:
+        return NOT_THE_SERVICE
+
+
 def problem_in(body: object) -> Problem:
     """The problem that the service reports; ``body`` is the whole JSON response or its ``error``."""
     error = body.get("error", body) if isinstance(body, Mapping) else None

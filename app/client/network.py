@@ -9,7 +9,7 @@ from urllib.parse import quote
 import httpx
 from pydantic import BaseModel
 
-from app.client.answers import CUT_SHORT, TOO_LONG, ClientError, ServiceDownError, problem_in
+from app.client.answers import CUT_SHORT, TOO_LONG, ClientError, ServiceDownError, problem_of
 from app.schema.network import (
     Agents,
     AlertRequest,
@@ -104,7 +104,7 @@ class NetworkClient:
             with opening as reply:
                 if reply.status_code != 200:
                     reply.read()
-                    raise ClientError(problem_in(_json(reply)), reply.status_code)
+                    raise ClientError(problem_of(reply), reply.status_code)
                 for event in read_events(reply.iter_lines()):
                     ended = event.event == "run_complete"
                     yield event
@@ -135,10 +135,3 @@ def read_events(lines: Iterable[str]) -> Iterator[InvestigationEvent]:
 
 def _investigation(investigation_id: str) -> str:
     return f"/api/investigations/{quote(investigation_id, safe='')}"
-
-
-def _json(reply: httpx.Response) -> object:
-    try:
-        return reply.json()
-    except ValueError:
-        return None

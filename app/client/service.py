@@ -19,7 +19,7 @@ from app.client.answers import (
     SentPicture,
     ServiceDownError,
     open_answer,
-    problem_in,
+    problem_of,
 )
 from app.client.network import NetworkClient
 from app.client.service_token import ServiceToken
@@ -47,7 +47,7 @@ from app.schema.conversations import (
 )
 from app.schema.documents import DocumentDetails, DocumentList, DocumentListParameters
 from app.schema.gaps import GapDecided, KnowledgeGap, KnowledgeGapList
-from app.schema.health import Health, WebStatistics
+from app.schema.health import Health
 from app.schema.models import ModelAddress, ModelChoice, ModelInUse, ModelTrial
 from app.schema.permissions import Permissions
 from app.schema.quality import QualityComparison, QualityKind, QualityRunDetails, QualityRuns, UseOfAnswers
@@ -396,10 +396,6 @@ class Client(NetworkClient):
         """Assign or dismiss a gap, for reviewers."""
         return self._send(KnowledgeGap, "PUT", f"/api/gaps/{quote(gap_id, safe='')}", decided)
 
-    def web_statistics(self) -> WebStatistics:
-        """How often conversations looked up again what they had found on the web before; for reviewers."""
-        return self._get(WebStatistics, "/api/web/stats")
-
     # --- requests --------------------------------------------------------------------------------
 
     def _get(self, kind: type[_Message], path: str, /, **params: str | int | None) -> _Message:
@@ -427,7 +423,7 @@ class Client(NetworkClient):
         except httpx.HTTPError as exc:
             raise ServiceDownError(self.url) from exc
         if reply.status_code not in accepted:
-            raise ClientError(problem_in(_json(reply)), reply.status_code)
+            raise ClientError(problem_of(reply), reply.status_code)
         return reply
 
 
@@ -453,10 +449,3 @@ def _read(kind: type[_Message], reply: httpx.Response) -> _Message:
         return kind.model_validate_json(reply.content)
     except ValidationError as exc:
         raise ClientError(NOT_THE_SERVICE, reply.status_code) from exc
-
-
-def _json(reply: httpx.Response) -> object:
-    try:
-        return reply.json()
-    except ValueError:
-        return None

@@ -4,7 +4,7 @@ The texts are files in ``catalogue/``, one for each language, with the same keys
 """
 
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from functools import cache
 from importlib.resources import files
 from types import MappingProxyType
@@ -52,11 +52,6 @@ class Messages:
     def name_of(self, language: str) -> str:
         """The name of a language, given by its code, as it stands in a sentence; the code if it has no name here."""
         return self._names.get(language.lower().partition("-")[0], language)
-
-    def either(self, names: Sequence[str]) -> str:
-        """One or several things of which each may be meant: ``a, b or c``."""
-        *first, last = names
-        return self("either", first=", ".join(first), last=last) if first else last
 
     def _shown(self, value: str | int) -> str:
         return value if isinstance(value, str) else f"{value:,}".replace(",", str(self.texts["thousands"]))

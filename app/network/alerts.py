@@ -16,8 +16,6 @@ Meaning = Literal["own", "derived", "unknown", "nothing"]
 """Whether an alert says that the element itself failed, that something below it did, nothing, or nobody knows."""
 QUIET = 1800.0
 """A silence longer than this, in seconds, ends a sign; what comes after it is another."""
-_FLAPPING = 4
-"""Times that an alert comes in the window until it is called flapping; two or three are sent again by mistake."""
 
 
 @dataclass(frozen=True)
@@ -42,11 +40,6 @@ class Sign:
     last: float
     count: int
     severity: str
-
-    @property
-    def is_flapping(self) -> bool:
-        """Whether it came again and again."""
-        return self.count >= _FLAPPING
 
 
 def alert_table(alerts: Iterable[Alert]) -> pa.Table:

@@ -11,8 +11,6 @@ _LEAST = 24
 """Fewest values of the past, and fewest windows of it, that make a baseline."""
 _HARDLY_EVER = 0.005
 """Share of values up to which a metric is hardly ever zero."""
-_RARE = 3.0
-"""With less surprise than this, once in a thousand, nothing is called the cause: many elements are looked at."""
 _INCIDENT = 0.1
 """An incident takes no more than this share of the past; what takes more is usual."""
 
@@ -128,40 +126,6 @@ def worst_metric(
         began = onset(times[is_now], past, now, directions[name])
         anomalies.append(Anomaly(name, round(rare, 4), _mean(tail), float(np.nanmedian(past)), began, alive, newest))
     return max(anomalies, key=lambda each: each.surprise) if anomalies else None
-
-
-def rank_by_measurements(
-    calls: Mapping[str, Sequence[str]],
-    start: str,
-    surprises: Mapping[str, float],
-    measured: Mapping[str, bool],
-    threshold: float,
-) -> list[tuple[str, float]]:
-    """Where the trouble of ``start`` comes from, when there are only measurements: candidates, the best first.
-
-    None if the best is within its baseline. From ``start`` along its dependencies through elements that are out of
-    theirs. Elements without measurements of their own are never put before measured ones.
-    """
-    reached: dict[str, int] = {start: 0}
-    ring = [start]
-    while ring:
-        following = []
-        for element in ring:
-            for other in calls.get(element, ()):
-                if other not in reached and surprises.get(other, 0.0) >= threshold:
-                    reached[other] = reached[element] + 1
-                    following.append(other)
-        ring = following
-    scored = []
-    for element in sorted(set(calls) | set(surprises)):
-        below = max((surprises.get(other, 0.0) for other in calls.get(element, ()) if measured.get(other)), default=0.0)
-        own = surprises.get(element, 0.0)
-        explained = min(below, own) * 0.5 if below >= threshold else 0.0
-        scored.append(
-            (element, own - explained + (1.0 if element in reached else 0.0) - (0 if measured.get(element) else 10.0))
-        )
-    scored.sort(key=lambda each: (-each[1], each[0]))
-    return scored if scored and surprises.get(scored[0][0], 0.0) >= _RARE else []
 
 
 def _mean(values: Floats) -> float:

@@ -9,20 +9,22 @@ half, six tenths and so on of the normal period, and into windows as long as an 
 
 import argparse
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from app.network.baselines import rank_by_measurements, surprise
+from app.network.baselines import surprise
 from kb_pipeline.evaluation.statistics import mean_score
 
 _STATISTICS = {"latency": ("Average", "p50", "p90"), "availability": ("Average",)}
 _THRESHOLD = 1.0
 _SHORTEST = 3
 _ISSUE = 5
+_RARE = 3.0
+"""With less surprise than this, once in a thousand, nothing is called the cause: many elements are looked at."""
 
 Metrics = Mapping[tuple[str, str, str], np.ndarray]
 """Values by component, metric and statistic."""
@@ -63,6 +65,40 @@ def ranked(calls: Mapping[str, list[str]], normal: Metrics, now: Metrics, target
         # what calls nothing is only seen by its callers, and what nobody calls only sees others
         measured[component] = bool(calls.get(component)) and (component == target or component in called)
     return [name for name, _ in rank_by_measurements(calls, target, surprises, measured, _THRESHOLD)]
+
+
+def rank_by_measurements(
+    calls: Mapping[str, Sequence[str]],
+    start: str,
+    surprises: Mapping[str, float],
+    measured: Mapping[str, bool],
+    threshold: float,
+) -> list[tuple[str, float]]:
+    """Where the trouble of ``start`` comes from, when there are only measurements: candidates, the best first.
+
+    None if the best is within its baseline. From ``start`` along its dependencies through elements that are out of
+    theirs. Elements without measurements of their own are never put before measured ones.
+    """
+    reached: dict[str, int] = {start: 0}
+    ring = [start]
+    while ring:
+        following = []
+        for element in ring:
+            for other in calls.get(element, ()):
+                if other not in reached and surprises.get(other, 0.0) >= threshold:
+                    reached[other] = reached[element] + 1
+                    following.append(other)
+        ring = following
+    scored = []
+    for element in sorted(set(calls) | set(surprises)):
+        below = max((surprises.get(other, 0.0) for other in calls.get(element, ()) if measured.get(other)), default=0.0)
+        own = surprises.get(element, 0.0)
+        explained = min(below, own) * 0.5 if below >= threshold else 0.0
+        scored.append(
+            (element, own - explained + (1.0 if element in reached else 0.0) - (0 if measured.get(element) else 10.0))
+        )
+    scored.sort(key=lambda each: (-each[1], each[0]))
+    return scored if scored and surprises.get(scored[0][0], 0.0) >= _RARE else []
 
 
 def splits(length: int) -> list[tuple[int, int]]:

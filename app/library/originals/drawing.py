@@ -34,14 +34,7 @@ _open: "OrderedDict[tuple[str, int, int, int], pypdfium2.PdfDocument]" = Ordered
 """Documents by path, inode, time and size, the least recently used first: opening one may take longer than drawing."""
 
 
-def draw_page(
-    path: str,
-    passwords: Sequence[str],
-    number: int,
-    width: int,
-    quotes: Sequence[Quote],
-    lines: Sequence[PageLine] = (),
-) -> DrawnPage:
+def draw_page(path: str, number: int, width: int, quotes: Sequence[Quote], lines: Sequence[PageLine] = ()) -> DrawnPage:
     """Draw a page ``width`` pixels wide, or less if it would be higher than :data:`LONGEST_SIDE`.
 
     ``number`` counts from 1. The quotes are looked for in the ``lines`` that OCR read on it, or else in its own text.
@@ -50,7 +43,7 @@ def draw_page(
         PageMissingError: there is no such page.
         PageUnreadableError: the file is damaged, encrypted, or not a PDF.
     """
-    document = _document(path, passwords)
+    document = _document(path)
     if not 1 <= number <= len(document):
         raise PageMissingError(f"the document has {len(document)} pages")
     try:
@@ -63,28 +56,27 @@ def draw_page(
         page.close()
 
 
-def _document(path: str, passwords: Sequence[str]) -> pypdfium2.PdfDocument:
+def _document(path: str) -> pypdfium2.PdfDocument:
     try:
         status = Path(path).stat()
     except OSError as exc:
         raise PageUnreadableError("the file is not there any more") from exc
     key = path, status.st_ino, status.st_mtime_ns, status.st_size
     if key not in _open:
-        _open[key] = _opened(path, passwords)
+        _open[key] = _opened(path)
     _open.move_to_end(key)
     while len(_open) > _OPEN_DOCUMENTS:
         _open.popitem(last=False)[1].close()
     return _open[key]
 
 
-def _opened(path: str, passwords: Sequence[str]) -> pypdfium2.PdfDocument:
-    for password in (None, *passwords):
-        try:
-            return pypdfium2.PdfDocument(path, password)
-        except pypdfium2.PdfiumError as exc:
-            if pdfium.FPDF_GetLastError() != pdfium.FPDF_ERR_PASSWORD:
-                raise PageUnreadableError("the file is not a PDF, or it is damaged") from exc
-    raise PageUnreadableError("the file needs a password")
+def _opened(path: str) -> pypdfium2.PdfDocument:
+    try:
+        return pypdfium2.PdfDocument(path)
+    except pypdfium2.PdfiumError as exc:
+        is_locked = pdfium.FPDF_GetLastError() == pdfium.FPDF_ERR_PASSWORD
+        problem = "the file needs a password" if is_locked else "the file is not a PDF, or it is damaged"
+        raise PageUnreadableError(problem) from exc
 
 
 def _drawn(page: pypdfium2.PdfPage, width: int, quotes: Sequence[Quote], lines: Sequence[PageLine]) -> DrawnPage:

@@ -62,10 +62,8 @@ class PagePicture:
 class PagePictures:
     """Draws the pages of published PDFs. Threads can share it; processes are started by the first picture."""
 
-    def __init__(self, layout: Layout, passwords: Sequence[str] = ()) -> None:
-        """``passwords`` are tried on encrypted documents."""
+    def __init__(self, layout: Layout) -> None:
         self._layout = layout
-        self._passwords = tuple(passwords)
         self._pool = ThreadPoolExecutor(_PROCESSES, thread_name_prefix="pages")
         self._idle: SimpleQueue[LimitedProcess] = SimpleQueue()
         for _ in range(_PROCESSES):
@@ -131,7 +129,7 @@ class PagePictures:
 
         process = self._idle.get()
         try:
-            arguments = path, self._passwords, asked.page, asked.width, tuple(quotes), tuple(lines)
+            arguments = path, asked.page, asked.width, tuple(quotes), tuple(lines)
             drawn = process.call(draw_page, *arguments, limits=_LIMITS, name=f"page {asked.page}")
         except PageMissingError as exc:
             raise DocumentNotFoundError(f"there is no page {asked.page}: {exc}") from exc

@@ -17,7 +17,6 @@ import pypdfium2
 import pypdfium2.raw as pdfium
 
 from kb_pipeline.sources.pdf.coordinates import ToView, box_of, matrix_of, view_inside, view_of
-from kb_pipeline.sources.pdf.file import load_page
 from kb_pipeline.sources.pdf.painted import MOST_FORM_DEPTH, address_of, fast
 from kb_pipeline.sources.pdf.unseen import PlacedWord, Unseen, unseen_on
 from kb_pipeline.steps.pdf.mirrored import RIGHT_TO_LEFT, is_right_to_left
@@ -49,22 +48,6 @@ _fill_color = fast(pdfium.FPDFPageObj_GetFillColor, ctypes.c_int)
 _loose_box = fast(pdfium.FPDFText_GetLooseCharBox, ctypes.c_int)
 _tuple = tuple.__new__
 """Makes a named tuple of all its fields, in a third of the time that calling its class takes."""
-
-
-def read_pages(document: pypdfium2.PdfDocument, first: int = 1, last: int | None = None) -> Iterator[Page]:
-    """Read the pages from ``first`` to ``last``, both counted from 1, one by one.
-
-    Nothing of a page stays open once the next is asked for.
-
-    Raises:
-        pypdfium2.PdfiumError: a page cannot be loaded.
-    """
-    for number in range(first, (last or len(document)) + 1):
-        page = load_page(document, number)
-        try:
-            yield read_page(document, page, number)
-        finally:
-            page.close()
 
 
 def read_page(document: pypdfium2.PdfDocument, page: pypdfium2.PdfPage, number: int) -> Page:
@@ -453,7 +436,7 @@ def _drawings(path: pdfium.FPDF_PAGEOBJECT, view: ToView) -> Iterator[Drawing]:
     box = box_of(view, *(side.value for side in bounds))
     count = pdfium.FPDFPath_CountSegments(path)
     if min(box.width, box.height) < 3 or count > 500 or not stroke.value:
-        yield Drawing(box, bool(fill.value), bool(stroke.value), curved=count > 500)
+        yield Drawing(box, bool(fill.value), curved=count > 500)
         return
     place = view_inside(view, matrix_of(path))
     x, y = ctypes.c_float(), ctypes.c_float()
@@ -463,7 +446,7 @@ def _drawings(path: pdfium.FPDF_PAGEOBJECT, view: ToView) -> Iterator[Drawing]:
         segment = pdfium.FPDFPath_GetPathSegment(path, index)
         kind = pdfium.FPDFPathSegment_GetType(segment)
         if kind == pdfium.FPDF_SEGMENT_BEZIERTO:
-            yield Drawing(box, bool(fill.value), bool(stroke.value), curved=True)
+            yield Drawing(box, bool(fill.value), curved=True)
             return
         pdfium.FPDFPathSegment_GetPoint(segment, x, y)
         point = place(x.value, y.value)
@@ -475,7 +458,7 @@ def _drawings(path: pdfium.FPDF_PAGEOBJECT, view: ToView) -> Iterator[Drawing]:
         if pdfium.FPDFPathSegment_GetClose(segment) and corner != begin:
             lines.append(_segment(corner, begin))
     if fill.value:
-        yield Drawing(box, filled=True, stroked=True)
+        yield Drawing(box, filled=True)
     if any(line.width > 2 and line.height > 2 for line in lines):
         if not fill.value:
             yield Drawing(box, curved=True)

@@ -66,7 +66,6 @@ class Block:
     caption: list[Line] = field(default_factory=list)
     goes_on: bool = False
     """Whether the text breaks off, so that the next page goes on with it."""
-    first_indent: bool = False
 
     @property
     def last(self) -> Line:

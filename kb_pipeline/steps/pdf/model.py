@@ -109,7 +109,6 @@ class Drawing:
 
     box: Box
     filled: bool = False
-    stroked: bool = True
     curved: bool = False
 
 

@@ -107,11 +107,6 @@ def test_braces_in_an_authors_words_stay_what_they_are() -> None:
     assert ENGLISH("from_place", place="*{name} {0}*") == "From *{name} {0}*:"
 
 
-def test_one_of_several_is_named_by_the_language() -> None:
-    assert ENGLISH.either(["a"]) == "a"
-    assert Messages.of("de").either(["a", "b", "c"]) == "a, b oder c"
-
-
 def test_what_is_recognised_in_an_answer_is_known_in_every_language() -> None:
     assert in_every_language("closest")[:2] == (
         "This comes closest to your question:",

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from app.network.baselines import lives, onset, rank_by_measurements, surprise, worst_metric
+from app.network.baselines import lives, onset, surprise, worst_metric
 
 PAST = np.random.default_rng(3).normal(10, 1, 600)
 TIMES = 300.0 * np.arange(606)
@@ -96,15 +96,3 @@ def test_an_anomaly_says_until_when_an_element_was_measured() -> None:
     worst = worst_metric(TIMES, {"load": load}, {"load": "up"}, TIMES[600], TIMES[-1])
     assert worst is not None
     assert (worst.lives, worst.newest) == (True, TIMES[603])
-
-
-def test_where_everything_is_within_its_baseline_nothing_is_a_cause() -> None:
-    calls = {"shop": ["search"], "search": []}
-    assert rank_by_measurements(calls, "shop", {"shop": 2.5, "search": 2.1}, {"shop": True, "search": True}, 1.0) == []
-
-
-def test_trouble_is_followed_to_the_deepest_measured_element() -> None:
-    calls = {"shop": ["search", "pay"], "search": ["database"], "pay": []}
-    strange = {"shop": 3.0, "search": 3.2, "database": 3.5, "pay": 0.1}
-    measured = {"shop": True, "search": True, "pay": True, "database": False}
-    assert next(name for name, _ in rank_by_measurements(calls, "shop", strange, measured, 1.0)) == "search"

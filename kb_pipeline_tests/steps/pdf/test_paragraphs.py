@@ -75,7 +75,7 @@ def test_discs_that_are_drawn_before_lines_are_bullets():
     paper = Paper().lines(WIDE)
     for number in range(7):
         paper.line(f"item {number}", 70)
-        paper.drawings.append(Drawing(Box(60, paper.y - 5, 64, paper.y - 1), filled=True, stroked=False))
+        paper.drawings.append(Drawing(Box(60, paper.y - 5, 64, paper.y - 1), filled=True))
     assert html_of(paper).count("<li>") == 7
 
 

@@ -163,7 +163,7 @@ def test_the_bold_head_of_a_table_is_no_heading():
 def in_colour(paper, *tops, edges=(50, 210, 370, 530)):
     for top in tops:
         for left, right in pairwise(edges):
-            paper.drawings.append(Drawing(Box(left, top, right, top + 20), filled=True, stroked=False))
+            paper.drawings.append(Drawing(Box(left, top, right, top + 20), filled=True))
     return paper
 
 

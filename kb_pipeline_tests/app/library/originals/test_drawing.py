@@ -27,7 +27,7 @@ def pixels(png: bytes) -> Image.Image:
 
 
 def test_a_page_is_drawn_in_the_width_that_was_asked_for(path: str) -> None:
-    drawn = draw_page(path, (), 1, 800, ())
+    drawn = draw_page(path, 1, 800, ())
 
     assert (drawn.width, drawn.height) == (800, 600) == pixels(drawn.png).size
     assert (drawn.found, drawn.boxes) == ((), ())
@@ -35,7 +35,7 @@ def test_a_page_is_drawn_in_the_width_that_was_asked_for(path: str) -> None:
 
 
 def test_a_sentence_is_marked_line_by_line_where_it_stands(path: str) -> None:
-    drawn = draw_page(path, (), 2, 400, [Quote("Open the rear tray and pull the paper out slowly.")])
+    drawn = draw_page(path, 2, 400, [Quote("Open the rear tray and pull the paper out slowly.")])
 
     assert drawn.found == (True,)
     first, second = drawn.boxes
@@ -49,16 +49,16 @@ def test_a_sentence_is_marked_line_by_line_where_it_stands(path: str) -> None:
 
 
 def test_of_a_sentence_that_is_not_there_nothing_is_marked(path: str) -> None:
-    drawn = draw_page(path, (), 1, 400, [Quote("Open the rear tray and pull the paper out slowly.")])
+    drawn = draw_page(path, 1, 400, [Quote("Open the rear tray and pull the paper out slowly.")])
 
     assert (drawn.found, drawn.boxes) == ((False,), ())
-    assert drawn.png == draw_page(path, (), 1, 400, ()).png
+    assert drawn.png == draw_page(path, 1, 400, ()).png
 
 
 @pytest.mark.parametrize("rotate", [90, 180, 270])
 def test_marks_turn_with_the_page(tmp_path: Path, rotate: int) -> None:
     (tmp_path / "a.pdf").write_bytes(pdf_of(LINES, rotate=rotate))
-    drawn = draw_page(str(tmp_path / "a.pdf"), (), 1, 400, [Quote("Close the tray.")])
+    drawn = draw_page(str(tmp_path / "a.pdf"), 1, 400, [Quote("Close the tray.")])
 
     tinted = _tinted(pixels(drawn.png))
     wide = max(x for x, _ in tinted) - min(x for x, _ in tinted)
@@ -75,7 +75,7 @@ def test_on_a_scan_a_sentence_is_marked_where_ocr_read_it(tmp_path: Path, rotate
     ]
     width = SIZE[0] if rotate in (0, 180) else SIZE[1]
 
-    drawn = draw_page(str(tmp_path / "scan.pdf"), (), 1, width, [Quote("Open the rear tray."), Quote("Pay")], lines)
+    drawn = draw_page(str(tmp_path / "scan.pdf"), 1, width, [Quote("Open the rear tray."), Quote("Pay")], lines)
 
     assert drawn.found == (True, False)
     assert len(drawn.boxes) == 2
@@ -96,7 +96,7 @@ def _tinted(picture: Image.Image) -> list[tuple[int, int]]:
 def test_no_side_is_longer_than_two_thousand_pixels(tmp_path: Path) -> None:
     narrow = pdf_of(["A"]).replace(b"[0 0 400 300]", b"[0 0 004 900]")
     (tmp_path / "narrow.pdf").write_bytes(narrow)
-    drawn = draw_page(str(tmp_path / "narrow.pdf"), (), 1, 2000, ())
+    drawn = draw_page(str(tmp_path / "narrow.pdf"), 1, 2000, ())
 
     assert drawn.height <= LONGEST_SIDE and 1 <= drawn.width <= 10
 
@@ -104,28 +104,28 @@ def test_no_side_is_longer_than_two_thousand_pixels(tmp_path: Path) -> None:
 def test_a_page_whose_view_lies_beside_it_is_drawn_whole(tmp_path: Path) -> None:
     beside = pdf_of(["A"]).replace(b"/MediaBox", b"/CropBox[5000 5000 6000 6000]/MediaBox")
     (tmp_path / "beside.pdf").write_bytes(beside)
-    drawn = draw_page(str(tmp_path / "beside.pdf"), (), 1, 400, ())
+    drawn = draw_page(str(tmp_path / "beside.pdf"), 1, 400, ())
     assert (drawn.width, drawn.height) == (400, 300)
 
 
 def test_a_page_that_is_not_there_is_named(path: str) -> None:
     for number in (0, -1, 3, 10**9):
         with pytest.raises(PageMissingError, match="2 pages"):
-            draw_page(path, (), number, 400, ())
+            draw_page(path, number, 400, ())
 
 
 def test_a_file_that_is_no_pdf_is_refused(tmp_path: Path) -> None:
     (tmp_path / "a.pdf").write_bytes(b"<html>")
 
     with pytest.raises(PageUnreadableError, match="not a PDF"):
-        draw_page(str(tmp_path / "a.pdf"), (), 1, 400, ())
+        draw_page(str(tmp_path / "a.pdf"), 1, 400, ())
     with pytest.raises(PageUnreadableError, match="not there"):
-        draw_page(str(tmp_path / "b.pdf"), (), 1, 400, ())
+        draw_page(str(tmp_path / "b.pdf"), 1, 400, ())
 
 
 def test_a_file_that_is_replaced_is_drawn_anew(path: str) -> None:
-    before = draw_page(path, (), 1, 400, ()).png
+    before = draw_page(path, 1, 400, ()).png
     Path(path + ".new").write_bytes(pdf_of(["Scanning"]))
     Path(path + ".new").replace(path)
 
-    assert draw_page(path, (), 1, 400, ()).png != before
+    assert draw_page(path, 1, 400, ()).png != before
