@@ -284,7 +284,7 @@ class DocumentCounts(Record):
     """Counts of the main content of the HTML, all of which must survive the conversion.
 
     ``words`` are split at spaces and at markup, which is good enough for people to read. ``letters`` include digits,
-    but not the numbers of code lines; older releases did not count them.
+    but not the numbers of code lines.
     """
 
     words: int = 0
@@ -387,8 +387,7 @@ class Provenance(Record):
 class ServedDocument(Record):
     """The original file of a serving article that was a document; ``path`` is ``document/<file name>``.
 
-    ``ocr_lines`` is the SHA-256 of the file beside it with :class:`PageLines`; empty if no page was read by OCR, or if
-    an older release made the version.
+    ``ocr_lines`` is the SHA-256 of the file beside it with :class:`PageLines`; empty if no page was read by OCR.
     """
 
     path: str

@@ -231,7 +231,7 @@ class _Build:
         before = self.state
         saved = load_reports(self.workspace.layout, self.state.article_id)
         reports = dict(saved or {})
-        if not self.state.arrived_at:  # new, or built by an older release
+        if not self.state.arrived_at:  # new, or its state was lost
             self.state = self.state.model_copy(update={"arrived_at": self.state.earliest or self.run.started_at})
         try:
             for layer in [kind(self.workspace) for kind in ARTICLE_LAYERS if kind.name in layers]:
@@ -265,13 +265,10 @@ class _Build:
         return result_of(layer, new, made.report_with_checks(), inputs, started, reused=False)
 
     def _is_intact(self, layer: Layer, last: LayerState) -> bool:
-        """Whether the layer's files are as they were written. Adds their hashes to states that have none yet."""
+        """Whether the layer's files are as they were written."""
         if damaged := layer.damaged_file(self.state):
             _log.warning("%s: %s is damaged or gone; %s is made again", self.state.article_id, damaged, layer.name)
             return False
-        if not last.files:
-            hashes = layer.hashes(self.state)
-            self.state = self.state.with_layer(layer.name, last.model_copy(update={"files": hashes}))
         return True
 
     def _metered(self, layer: Layer, inputs: Mapping[str, str]) -> tuple[LayerOutput, tuple[Usage, ...]]:

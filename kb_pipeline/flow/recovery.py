@@ -6,7 +6,7 @@ from kb_pipeline.errors import KnowledgeBaseError
 from kb_pipeline.flow.layers.serving_article import is_complete, load_manifest
 from kb_pipeline.flow.serving_versions import is_served, made_versions
 from kb_pipeline.flow.workspace import Workspace
-from kb_pipeline.store.state import ArticleState, PublishedVersion, kept_state, load_state, save_state
+from kb_pipeline.store.state import ArticleState, PublishedVersion, load_state, save_state
 
 _log = logging.getLogger(__name__)
 
@@ -22,8 +22,6 @@ def recovered_state(workspace: Workspace, article_id: str) -> ArticleState:
     """
     state = load_state(workspace.layout, article_id)
     if not state.damage:
-        if state != ArticleState(article_id=article_id) and not kept_state(workspace.layout, article_id).is_copied():
-            save_state(workspace.layout, state)  # written by an older release, which kept no copy
         return state
     recovered = state.model_copy(update={"damage": ""})
     if is_lost(state):

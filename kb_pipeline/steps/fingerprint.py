@@ -29,15 +29,20 @@ def seal(name: str, body: bytes) -> bytes:
     return b'%s%s"sha256":"%s"}' % (body[:-1], comma, _checksum(name, body).encode())
 
 
+class NotSealedError(ValueError):
+    """It has no checksum, so another program wrote it."""
+
+
 def unseal(name: str, data: bytes) -> bytes:
-    """Return the JSON object without its seal; one without a seal, as older versions wrote it, is returned unchanged.
+    """Return the JSON object without its seal.
 
     Raises:
+        NotSealedError: it has none.
         ValueError: the checksum does not match this name and content.
     """
     match = _SEAL.search(data)
     if match is None:
-        return data
+        raise NotSealedError("it has no checksum")
     body = data[: match.start()] + b"}"
     if _checksum(name, body).encode() != match[1]:
         raise ValueError("its checksum does not match")

@@ -84,10 +84,6 @@ class DurableRecord(Generic[T]):
             settle([self.path])
         write_bytes(self.copy, sealed)
 
-    def is_copied(self) -> bool:
-        """Whether there is a second copy; records of older releases have none yet."""
-        return self.copy.is_file()
-
     def remove(self) -> None:
         """Remove both files, the copy first, so that an interrupted removal can be repeated."""
         remove_file(self.copy)
@@ -95,11 +91,8 @@ class DurableRecord(Generic[T]):
 
     def _merged(self, file: "_File[T]", copy: "_File[T]") -> RecordRead[T]:
         if file.value is not None:
-            # records of older releases have neither a checksum nor a copy
-            is_copy_bad = copy.problem == _DAMAGED or (copy.problem == _GONE and file.is_sealed)
-            return RecordRead(
-                file.value, f"{self.copy}, the copy of {self.path}, is {copy.problem}" if is_copy_bad else ""
-            )
+            damage = f"{self.copy}, the copy of {self.path}, is {copy.problem}" if copy.problem else ""
+            return RecordRead(file.value, damage)
         if copy.value is not None:
             return RecordRead(copy.value, f"{self.path} is {file.problem}; its copy {self.copy} is used")
         if file.problem == copy.problem == _GONE:
@@ -115,7 +108,7 @@ class DurableRecord(Generic[T]):
             raise
         try:
             body = unseal(self.name, data)
-            return _File(self.parse(body), "", body, is_sealed=body != data)
+            return _File(self.parse(body), "", body)
         except ValueError:
             return _File(None, _DAMAGED)
 
@@ -125,7 +118,6 @@ class _File(Generic[T]):
     value: T | None
     problem: str
     body: bytes = b""
-    is_sealed: bool = False
 
 
 _GONE, _DAMAGED = "gone", "damaged"

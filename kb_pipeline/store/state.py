@@ -22,10 +22,10 @@ _FOLDER = "state"
 class LayerState(Record):
     """One layer of one article. ``fingerprint`` covers the inputs, ``output_hash`` the result.
 
-    ``files`` are the SHA-256 hashes of the layer's files, by the names that the layer gives them; empty in states of
-    older releases. The layer ``search_index`` has those of the published version. ``format`` is that of the staged
-    document; "" for a page, "serving" for an article that another program made. ``text_hash`` is the hash of what is
-    staged without what the author says of pictures, which only their descriptions are made from; "" if that is all.
+    ``files`` are the SHA-256 hashes of the layer's files, by the names that the layer gives them. The layer
+    ``search_index`` has those of the published version. ``format`` is that of the staged document; "" for a page,
+    "serving" for an article that another program made. ``text_hash`` is the hash of what is staged without what the
+    author says of pictures, which only their descriptions are made from; "" if that is all.
     """
 
     fingerprint: str

@@ -120,12 +120,6 @@ def test_the_state_of_another_article_is_not_taken_for_this_ones(layout: Layout)
     assert load_state(layout, "page").damage
 
 
-def test_a_state_of_an_older_version_has_no_seal_and_no_copy_and_is_good(layout: Layout) -> None:
-    layout.state("page").parent.mkdir()
-    layout.state("page").write_text(FULL.model_dump_json(exclude_defaults=True))
-    assert load_state(layout, "page") == FULL
-
-
 def test_a_state_that_was_removed_is_gone_with_its_copy(layout: Layout) -> None:
     save_state(layout, FULL)
     remove_state(layout, "page")

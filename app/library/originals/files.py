@@ -52,8 +52,7 @@ def is_scan(layout: Layout, article_id: str, page: int) -> bool:
 def lines_on(layout: Layout, article_id: str, document: ServedDocument, page: int) -> tuple[PageLine, ...]:
     """What OCR read where on a page of the document that :func:`document_of` returned.
 
-    Empty if the page is no scan, if the version is of an older release, which did not keep it, or if the file is not
-    that of the version.
+    Empty if the page is no scan, or if the file is not that of the version.
 
     Raises:
         TransientError: the storage account that holds it does not answer.

@@ -87,39 +87,13 @@ class Layer(ABC):
         """The layer's files, by the names under which the state keeps their hashes."""
 
     @abstractmethod
-    def output_hash(self, state: ArticleState) -> str:
-        """Compute the output hash from the layer's files.
-
-        Raises:
-            KnowledgeBaseError: a file is missing or is not a file of this layer.
-        """
-
-    @abstractmethod
     def report(self, state: ArticleState) -> Report:
         """Make a report from the layer's files, for when the original report is lost."""
 
     def damaged_file(self, state: ArticleState) -> str:
-        """The first file of a made layer that is gone or not as it was written; "" if all are intact.
-
-        States of older releases keep no hashes of files; those are checked by the output hash.
-        """
-        made = state.layers[self.name]
-        for name, path in self.files(state).items():
-            if not is_file_of(path, made.files.get(name)):
-                return str(path)
-        try:
-            is_intact = bool(made.files) or self.output_hash(state) == made.output_hash
-        except DamagedLayerError:
-            is_intact = False
-        return "" if is_intact else " or ".join(map(str, self.files(state).values()))
-
-    def hashes(self, state: ArticleState) -> dict[str, str]:
-        """Compute the SHA-256 of each file.
-
-        Raises:
-            StorageError: one is missing.
-        """
-        return {name: sha256(read_bytes(path)) for name, path in self.files(state).items()}
+        """The first file of a made layer that is gone or not as it was written; "" if all are intact."""
+        made = state.layers[self.name].files
+        return next((str(path) for name, path in self.files(state).items() if not is_file_of(path, made.get(name))), "")
 
     @abstractmethod
     def make(self, state: ArticleState, inputs: Mapping[str, str], run: Run) -> LayerOutput:
@@ -161,6 +135,6 @@ def read_made(path: UPath, layer: str, made: LayerState | None, name: str) -> by
         StorageError: it is missing or unreadable.
     """
     data = read_bytes(path)
-    if made and made.files and made.files.get(name) != sha256(data):
+    if made and made.files.get(name) != sha256(data):
         raise DamagedLayerError(layer, path)
     return data

@@ -32,7 +32,7 @@ from kb_pipeline.store.layout import Layout
 from kb_pipeline.store.state import ArticleState
 
 _PACKING_KEY, _CHECKSUM_KEY = b"kb_packing", b"kb_checksum"
-"""Metadata of the Parquet schema: how word vectors are packed, and a hash of all values (missing in older files).
+"""Metadata of the Parquet schema: how word vectors are packed, and a hash of all values.
 
 The hash is needed because newer versions reuse the vectors of a version whose file hash is in no state any more.
 """
@@ -45,9 +45,8 @@ _KEPT_TOGETHER = 500
 class ChunkEmbeddingsLayer(Layer):
     """Vectors as Parquet, a row for each passage, in the order of the chunks.
 
-    Columns: ``chunk_id``; ``chunk_hash`` (of the model and the chunk's whole text; missing in older files, where a
-    chunk is one passage); ``text_hash`` (of the model and the passage's text); ``vector``; ``words`` if the model
-    returns vectors of words.
+    Columns: ``chunk_id``; ``chunk_hash`` (of the model and the chunk's whole text); ``text_hash`` (of the model and the
+    passage's text); ``vector``; ``words`` if the model returns vectors of words.
     """
 
     name: ClassVar[str] = "chunk_embeddings"
@@ -67,11 +66,6 @@ class ChunkEmbeddingsLayer(Layer):
     def files(self, state: ArticleState) -> Mapping[str, UPath]:
         path = self._path(state)
         return {path.name: path}
-
-    def output_hash(self, state: ArticleState) -> str:
-        packing, chunks = _read_vectors(self._path(state))
-        texts = [(chunk_id, key) for chunk_id, chunk in chunks.items() for key in chunk.text_hashes]
-        return _output_hash(texts, packing)
 
     def report(self, state: ArticleState) -> Report:
         _, chunks = _read_vectors(self._path(state))
@@ -309,13 +303,12 @@ def _read_vectors(path: UPath) -> tuple[str, dict[str, EmbeddedChunk]]:
     data = read_bytes(path)
     try:
         table = pq.ParquetFile(pa.BufferReader(data)).read()  # read_table would import pandas
-        ids, hashes, column = (table[name].combine_chunks() for name in ("chunk_id", "text_hash", "vector"))
-        chunk_hashes = table["chunk_hash"].combine_chunks() if "chunk_hash" in table.column_names else hashes
+        names = ("chunk_id", "chunk_hash", "text_hash", "vector")
+        ids, chunk_hashes, hashes, column = (table[name].combine_chunks() for name in names)
         packing = (table.schema.metadata or {}).get(_PACKING_KEY, b"").decode()
         words = table["words"].to_pylist() if packing else [b""] * len(ids)
         vectors = column.flatten().to_numpy().reshape(len(column), column.type.list_size)
-        checksum = (table.schema.metadata or {}).get(_CHECKSUM_KEY)
-        if checksum not in (None, _checksum(table, packing).encode()):
+        if (table.schema.metadata or {}).get(_CHECKSUM_KEY) != _checksum(table, packing).encode():
             raise ValueError("its checksum does not match")
     except (pa.ArrowException, KeyError, ValueError, TypeError, AttributeError, OSError) as exc:
         raise DamagedLayerError(ChunkEmbeddingsLayer.name, path) from exc

@@ -22,7 +22,6 @@ from kb_pipeline.steps.chunk import (
     ROWS_VERSION,
     chunk_article,
     rows_beside,
-    seen_hash,
     with_readers,
     without_deferred,
 )
@@ -64,13 +63,6 @@ class ChunksLayer(Layer):
             text = read_text(self.layout.version(state.article_id, state.version) / "article.md", self.name)
             made_from |= deferral(text, self.workspace.deferred_titles)
         return made_from
-
-    def output_hash(self, state: ArticleState) -> str:
-        path = self.layout.chunks(state.article_id, state.version)
-        chunks = _read_chunks(path)
-        if any(chunk.content_hash != seen_hash(chunk) for chunk in chunks):
-            raise DamagedLayerError(self.name, path)
-        return chunks_hash(chunks)
 
     def report(self, state: ArticleState) -> Report:
         return _report(load_chunks(self.layout, state.article_id, state.version))
@@ -130,7 +122,7 @@ class ChunksLayer(Layer):
         """The article's entry in the list of documents; that of a version that was put back is the one it had."""
         if not state.pinned_version:
             return load_summary(self.layout, state.article_id, state.layers.get(DocumentSummaryLayer.name))
-        with suppress(KnowledgeBaseError):  # its chunks are gone, or of an older release, which made no such entry
+        with suppress(KnowledgeBaseError):  # its chunks are gone
             kept = _read_chunks(self.layout.chunks(state.article_id, state.version))
             if entry := next((row.document for row in kept if row.document), None):
                 return entry

@@ -103,9 +103,6 @@ class ConvertedMarkdownLayer(Layer):
             inputs["transcription"] = self.workspace.settings.transcription_model or ""
         return {**inputs, "source": source.version, **({"reader": reader} if reader else {})}
 
-    def output_hash(self, state: ArticleState) -> str:
-        return sha256(read_bytes(self.layout.converted(state.article_id) / _CONVERSION))
-
     def report(self, state: ArticleState) -> Report:
         return _report(load_converted(self.layout, state.article_id))
 

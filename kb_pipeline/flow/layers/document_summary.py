@@ -28,7 +28,7 @@ from kb_pipeline.steps.checks import summary_is_quoted
 from kb_pipeline.steps.chunk import Titles, deferring_titles, without_deferred
 from kb_pipeline.steps.fingerprint import fingerprint, sha256
 from kb_pipeline.steps.summary import first_headings
-from kb_pipeline.store.files import parse_record, read_bytes, write_bytes
+from kb_pipeline.store.files import parse_record, write_bytes
 from kb_pipeline.store.layout import Layout
 from kb_pipeline.store.state import ArticleState, LayerState
 
@@ -64,9 +64,6 @@ class DocumentSummaryLayer(Layer):
             text = load_converted(self.layout, state.article_id).markdown
             made_from |= deferral(text, self.workspace.deferred_titles)
         return made_from
-
-    def output_hash(self, state: ArticleState) -> str:
-        return sha256(read_bytes(self.layout.summary(state.article_id)))
 
     def report(self, state: ArticleState) -> Report:
         return _report(load_summary(self.layout, state.article_id))

@@ -16,7 +16,7 @@ from kb_pipeline.steps.describe import CONTEXT_VERSION, in_context
 from kb_pipeline.steps.fingerprint import fingerprint, sha256
 from kb_pipeline.steps.metadata import METADATA_FILE
 from kb_pipeline.steps.said_of_images import SaidOfImages, read_said
-from kb_pipeline.store.files import parse_record, read_bytes, write_bytes
+from kb_pipeline.store.files import parse_record, write_bytes
 from kb_pipeline.store.kept import DurableRecord
 from kb_pipeline.store.layout import Layout
 from kb_pipeline.store.state import ArticleState, LayerState
@@ -51,9 +51,6 @@ class ImageDescriptionsLayer(Layer):
 
     def files(self, state: ArticleState) -> Mapping[str, UPath]:
         return {_DESCRIPTIONS: self.layout.descriptions(state.article_id)}
-
-    def output_hash(self, state: ArticleState) -> str:
-        return sha256(read_bytes(self.layout.descriptions(state.article_id)))
 
     def report(self, state: ArticleState) -> Report:
         return _report(load_descriptions(self.layout, state.article_id), 0)
@@ -102,11 +99,11 @@ class ImageDescriptionsLayer(Layer):
         key = fingerprint(image.sha256, self.describer())
         cache = kept_description(self.layout, key)
         cached = cache.read()
-        if cached.value and not cached.damage and cache.is_copied():
+        if cached.value and not cached.damage:
             return cached.value, False
         with self.workspace.image_locks.hold([key]):
             if description := cache.read().value:  # damaged, or described for another article in the meantime
-                if cached.damage or not cache.is_copied():
+                if cached.damage:
                     cache.write(description.model_dump_json().encode(), durable=True)
                 return description, False
             png = self.workspace.images.to_png(read_image(self.workspace, article_id, image))

@@ -72,10 +72,6 @@ class ServingArticleLayer(Layer):
         folder = self.layout.version(state.article_id, state.version)
         return {name: folder / name for name in TEXTS}
 
-    def output_hash(self, state: ArticleState) -> str:
-        folder = self.layout.version(state.article_id, state.version)
-        return content_hash_of(read_bytes(folder / "article.md"), load_manifest(folder))
-
     def report(self, state: ArticleState) -> Report:
         folder = self.layout.version(state.article_id, state.version)
         return _report(read_bytes(folder / "article.md").decode(), load_manifest(folder))

@@ -36,9 +36,6 @@ class StagedArticleLayer(Layer):
     def files(self, state: ArticleState) -> Mapping[str, UPath]:
         return {_INVENTORY: self.layout.staged(state.article_id)}
 
-    def output_hash(self, state: ArticleState) -> str:
-        return load_staged(self.layout, state.article_id).content_hash
-
     def report(self, state: ArticleState) -> Report:
         return _report(load_staged(self.layout, state.article_id))
 

@@ -9,13 +9,10 @@ from typing import TypeVar
 from kb_pipeline.errors import IndexMissingError
 from kb_pipeline.records import BlockType, DocumentSort, SearchHit
 from kb_pipeline.search.azure.documents import (
-    BLOCK,
-    DEFERRED,
     KEY,
     OUR_FIELDS,
     READ_FIELDS,
     TITLE_ORDER,
-    Fields,
     chunk_id_of,
     document_key,
     to_indexed_chunk,
@@ -86,8 +83,6 @@ class AzureSearchIndex(SearchIndex):
         return self._if_exists(read, 0)
 
     def count_of(self, block_type: BlockType) -> int:
-        if BLOCK not in (self._fields() or OUR_FIELDS):
-            return super().count_of(block_type)
         return self._if_exists(lambda: count_kind(self._service, self._store.name, block_type, OUR_FIELDS), 0)
 
     def optimise(self) -> None:
@@ -109,26 +104,15 @@ class AzureSearchIndex(SearchIndex):
         self._if_exists(commit, None)
 
     def _search(self, query: Query) -> list[SearchHit]:
-        fields = self._fields()
-        if fields is None:
+        if self._store.open() is None:
             raise self._service.missing(self._store.name)
-        if BLOCK not in fields and _asks_for_documents(query.filters):
-            return []
-        hits = self._hits(query, fields)
-        if DEFERRED not in fields and any(hit.chunk.deferred for hit in hits):
-            self._store.forget()  # another process has added the field since
-            hits = self._hits(query, self._fields() or fields)
-        return hits
-
-    def _hits(self, query: Query, fields: Fields) -> list[SearchHit]:
-        return Searcher(self._service, self._store.name, SearchOptions(fields, fields, self._semantic)).search(query)
+        options = SearchOptions(OUR_FIELDS, OUR_FIELDS, self._semantic)
+        return Searcher(self._service, self._store.name, options).search(query)
 
     def _documents(
         self, filters: SearchFilter, sort: DocumentSort, descending: bool, limit: int, offset: int
     ) -> DocumentPage:
         def read() -> DocumentPage:
-            if BLOCK not in (self._fields() or OUR_FIELDS):
-                return DocumentPage(total=0, documents=())
             field = {"title": TITLE_ORDER, "page_count": "page_end"}.get(sort, sort)
             return list_rows(
                 self._service,
@@ -145,21 +129,7 @@ class AzureSearchIndex(SearchIndex):
 
     @property
     def _listing(self) -> DocumentLister:
-        return DocumentLister(self._service, self._store.name, self._fields() or OUR_FIELDS)
-
-    def _fields(self) -> Fields | None:
-        """The fields that the index has: one of an older version has fewer, until something is published to it.
-
-        ``None`` if it does not exist.
-        """
-        definition = self._store.open()
-        if definition is not None and not any(field.name == BLOCK for field in definition.fields):
-            self._store.forget()  # another process may have added them since
-            definition = self._store.open()
-        if definition is None:
-            return None
-        defined = {field.name for field in definition.fields}
-        return Fields({name: name for name in OUR_FIELDS.names if name in defined})
+        return DocumentLister(self._service, self._store.name, OUR_FIELDS)
 
     def _if_exists(self, work: Callable[[], T], default: T) -> T:
         """Return the result of ``work``, or ``default`` if the index does not exist."""
@@ -170,10 +140,3 @@ class AzureSearchIndex(SearchIndex):
         except IndexMissingError:
             self._store.forget()
             return default
-
-
-def _asks_for_documents(filters: SearchFilter) -> bool:
-    """Whether the filter asks for what an index of an older version does not have: other rows, or facts."""
-    limits = (filters.upload_date, filters.page_start, filters.page_end, *filters.facts.values())
-    has_sections = filters.block_type is None or "text" in filters.block_type
-    return not has_sections or any(limit is not None for limit in limits)

@@ -155,8 +155,7 @@ _REPLACED = ".json"
 class _Hashes(Record):
     """The SHA-256 of each file, by its path relative to the folder of the table.
 
-    ``stamps`` are the size and the time of change that a file had when its hash was found right; older versions of this
-    program recorded none.
+    ``stamps`` are the size and the time of change that a file had when its hash was found right.
     """
 
     files: dict[str, str] = Field(default_factory=dict)

@@ -25,10 +25,9 @@ from kb_pipeline.search.catalog import Generation
 from kb_pipeline.search.lance.database import Database
 from kb_pipeline.search.lance.query import TableSearch
 from kb_pipeline.search.lance.table import (
-    BLOCK,
     DEFERRED,
+    STORED,
     TableStore,
-    hit_columns,
     in_list,
     once_each,
     search_by_each_index,
@@ -61,7 +60,7 @@ class LanceDBIndex(SearchIndex):
         table = self._store.open()
         if table is None:
             return []
-        columns = [*hit_columns(table.schema), "embedding_model"]
+        columns = [STORED, "embedding_model"]
         with self._database.translated_errors("look up chunks in"):
             rows = table.search().select(columns).where(in_list("id", chunk_ids)).to_arrow().to_pylist()
         found = [IndexedChunk(chunk=to_chunk(row), embedding_model=row["embedding_model"]) for row in rows]
@@ -194,7 +193,7 @@ class LanceDBIndex(SearchIndex):
         self, filters: SearchFilter, sort: DocumentSort, descending: bool, limit: int, offset: int
     ) -> DocumentPage:
         table = self._store.open()
-        if table is None or BLOCK not in table.schema.names:
+        if table is None:
             return DocumentPage(total=0, documents=())
         column = "page_end" if sort == "page_count" else sort
         with self._database.translated_errors("list the documents of"):
@@ -208,7 +207,7 @@ class LanceDBIndex(SearchIndex):
             keys = ordered["_rowid"].slice(offset, limit).to_pylist()
             if not keys:
                 return DocumentPage(total=rows.num_rows, documents=())
-            stored = table.take_row_ids(keys).select(hit_columns(table.schema)).with_row_id().to_arrow().to_pylist()
+            stored = table.take_row_ids(keys).select([STORED]).with_row_id().to_arrow().to_pylist()
         chunks = {row["_rowid"]: to_chunk(row) for row in stored}
         return DocumentPage(total=rows.num_rows, documents=tuple(chunks[key] for key in keys if key in chunks))
 

@@ -21,10 +21,10 @@ from kb_pipeline.search.lance.table import (
     BESIDE,
     SEARCHED,
     STEMS,
+    STORED,
     VECTOR,
     WORDS,
     StoredPassages,
-    hit_columns,
     to_chunk,
     where,
 )
@@ -151,18 +151,16 @@ class TableSearch:
     def _by_keywords(self) -> tuple[Scores, frozenset[int]]:
         """Return the BM25 scores, best first, and which rows are of sections that are not in English."""
         kinds = self.query.filters.block_type
-        is_split = BESIDE in self._schema.names
         sections: Scores = {}
         stemmed: Scores = {}
         if kinds is None or "text" in kinds:
             # Only sections have words in these columns, so that no condition on their kind is needed, which takes time.
-            filters = self.query.filters.model_copy(update={"block_type": None}) if is_split else self.query.filters
-            condition = where(filters, self._schema)
+            condition = where(self.query.filters.model_copy(update={"block_type": None}), self._schema)
             sections = self._containing(self.query.words, SEARCHED, condition)
             if STEMS in self._schema.names and (words := _in_stems(self.query.words)):
                 stemmed = self._containing(words, STEMS, condition)
         beside: Scores = {}
-        if is_split and kinds != ("text",):
+        if kinds != ("text",):
             beside = self._containing(self.query.words, BESIDE, self._condition)
         ranked = sorted((sections | stemmed | beside).items(), key=lambda item: -item[1])
         is_english = bool(stemmed) and language_of(self.query.words) == ENGLISH
@@ -201,7 +199,7 @@ class TableSearch:
     def _read(self, keys: list[int]) -> pa.Table:
         """Read all needed columns of these rows at once, because a second read costs more than unused columns."""
         vectors = [VECTOR, WORDS] if self._interacting else []
-        columns = [*vectors, *hit_columns(self._schema), "embedding_model"]
+        columns = [*vectors, STORED, "embedding_model"]
         rows = self.table.take_row_ids(keys).select(columns).with_row_id().to_arrow()
         if missing := set(keys) - set(rows["_rowid"].to_pylist()):
             raise ValueError(f"row {min(missing)}, which its index names, was not found: the index is corrupt")

@@ -60,12 +60,11 @@ _DOCUMENT_FIELDS = (
     pa.field("page_start", pa.int32()),
     pa.field("page_end", pa.int32()),
     pa.field(BESIDE, pa.string()),
-    pa.field(STEMS, pa.string()),
 )
+_STEMS = pa.field(STEMS, pa.string())
+"""Tables of version 1.0 lack this column until something is published to them."""
 DEFERRED = pa.field("deferred", pa.bool_())
 """Whether a section is left for later. Only tables with such a section have this column."""
-_ADDED = (RESTRICTED, STORED, *(field.name for field in _DOCUMENT_FIELDS))
-"""Columns that tables of older versions may lack."""
 GENERATION_KEY = b"kb_generation"
 
 # Without it, two writers that insert the same id at the same time leave two rows.
@@ -103,27 +102,12 @@ def table_schema(generation: Generation) -> pa.Schema:
     ]
     words = [pa.field(WORDS, pa.list_(pa.binary()))] if generation.word_vectors else []
     metadata = {GENERATION_KEY: generation.model_dump_json().encode()}
-    return pa.schema([*_CHUNK_FIELDS, *own, *words, *_DOCUMENT_FIELDS], metadata=metadata)
+    return pa.schema([*_CHUNK_FIELDS, *own, *words, *_DOCUMENT_FIELDS, _STEMS], metadata=metadata)
 
 
 def is_schema_of(generation: Generation, schema: pa.Schema) -> bool:
-    """Whether a table with this schema has all that the generation needs, even if an older version created it."""
-    expected = table_schema(generation)
-    for name in set(_ADDED) - set(schema.names):
-        expected = expected.remove(expected.get_field_index(name))
-    if DEFERRED.name in schema.names:
-        expected = expected.append(DEFERRED)
-    if VECTOR in schema.names and not _has_passages(schema):
-        for name in {VECTOR, WORDS} & set(expected.names):
-            position = expected.get_field_index(name)
-            expected = expected.set(position, pa.field(name, expected.types[position].value_type))
-    # Columns that were added to an older table stand behind the others.
-    return len(schema) == len(expected) and {*schema} == {*expected}
-
-
-def _has_passages(schema: pa.Schema) -> bool:
-    """Whether the rows have a list of passages. In tables of older versions each has one vector."""
-    return bool(pa.types.is_list(schema.field(VECTOR).type))
+    """Whether a table with this schema has all that the generation needs; stems are added when it is written to."""
+    return {*schema} - {DEFERRED, _STEMS} == {*table_schema(generation)} - {_STEMS}
 
 
 def generation_of(schema: pa.Schema) -> Generation | None:
@@ -135,10 +119,7 @@ def generation_of(schema: pa.Schema) -> Generation | None:
 
 
 def to_rows(entries: Sequence[IndexEntry], schema: pa.Schema, embedding_model: str) -> pa.Table:
-    """Turn entries into a table with all columns of the schema.
-
-    There must be no entries if an older version created it.
-    """
+    """Turn entries into a table with all columns of the schema."""
     if not entries:
         return schema.empty_table()
     chunks = [entry.chunk for entry in entries]
@@ -171,7 +152,7 @@ def _searched(chunks: Sequence[Chunk], schema: pa.Schema) -> dict[str, list[str 
     searched: dict[str, list[str | None]] = {SEARCHED: [], BESIDE: [], STEMS: []}
     for chunk in chunks:
         text: str | None = embedding_text(chunk)
-        column = SEARCHED if chunk.block_type == "text" or BESIDE not in schema.names else BESIDE
+        column = SEARCHED if chunk.block_type == "text" else BESIDE
         language = languages.get(chunk.article_id, ENGLISH)
         if column == SEARCHED and language != ENGLISH:
             column, text = STEMS, " ".join(stems(text or "", language))
@@ -217,10 +198,8 @@ class StoredPassages:
         """Read the passages of rows, none of which may be without any."""
         vectors = rows[VECTOR].combine_chunks()
         words = rows[WORDS].combine_chunks() if WORDS in rows.column_names else None
-        starts = np.arange(len(vectors))
-        if _has_passages(rows.schema):
-            starts = np.cumsum([0, *vectors.value_lengths().to_pylist()])[:-1]
-            vectors, words = vectors.flatten(), words and words.flatten()
+        starts = np.cumsum([0, *vectors.value_lengths().to_pylist()])[:-1]
+        vectors, words = vectors.flatten(), words and words.flatten()
         matrix = vectors.flatten().to_numpy().reshape(len(vectors), vectors.type.list_size)
         return cls(matrix, words.to_pylist() if words is not None else [], starts)
 
@@ -233,8 +212,7 @@ def once_each(rows: pa.Table) -> pa.Table:
 
 def with_readers_of(rows: pa.Table, readers: Mapping[str, Sequence[str]]) -> pa.Table:
     """Return the rows whose readers differ from the given ones, all columns, with the new readers."""
-    columns = hit_columns(rows.schema)
-    before = [to_chunk(row) for row in rows.select(columns).to_pylist()]
+    before = [to_chunk(row) for row in rows.select([STORED]).to_pylist()]
     after = [with_readers(chunk, readers[chunk.article_id]) for chunk in before]
     is_changed = [new is not old for new, old in zip(after, before, strict=True)]
     rows = rows.filter(pa.array(is_changed, pa.bool_()))
@@ -264,16 +242,9 @@ def to_entries(rows: pa.Table) -> list[IndexEntry]:
     return [IndexEntry(chunk, tuple(passages[start:end])) for chunk, (start, end) in zip(chunks, spans, strict=True)]
 
 
-def hit_columns(schema: pa.Schema) -> list[str]:
-    """Return the columns from which :func:`to_chunk` makes a chunk fastest."""
-    return [STORED] if STORED in schema.names else CHUNK_COLUMNS
-
-
 def to_chunk(row: Mapping[str, Any]) -> Chunk:
-    """Make a chunk of a row that has :data:`STORED` or all of :data:`CHUNK_COLUMNS`."""
-    if STORED in row:
-        return Chunk.model_validate_json(row[STORED])
-    return Chunk.model_validate({name: row[name] for name in CHUNK_COLUMNS})
+    """Make a chunk of a row with the column :data:`STORED`."""
+    return Chunk.model_validate_json(row[STORED])
 
 
 LARGE = 2_000
@@ -310,16 +281,16 @@ class TableStore:
     def open_or_create(self, *, defers: bool = False) -> "LanceTable":
         """Open the table to write to it, or create it; another process may be creating it at the same time.
 
-        A table of an older version gets the columns by which documents are filtered, its sections that are not in
-        English are stemmed, and one to which deferred sections are written (``defers``) gets the column for them.
+        A table of version 1.0 gets the column of stems, and one to which deferred sections are written (``defers``)
+        the column for them.
         """
         table = self.database.table_or(self.name, self._create)
         self._check(table)
-        wanted = (*_DOCUMENT_FIELDS, DEFERRED) if defers else _DOCUMENT_FIELDS
+        wanted = (_STEMS, DEFERRED) if defers else (_STEMS,)
         if missing := [field for field in wanted if field.name not in table.schema.names]:
             table.add_columns(missing)
             table = self.database.table_or(self.name, self._create)
-            if STEMS in (field.name for field in missing):
+            if _STEMS in missing:
                 _stem_rows(table)
         _index_words(table)  # if the process that created or extended it was killed in between
         return table
@@ -411,13 +382,13 @@ def _index_words(table: "LanceTable") -> None:
 
 
 def _stem_rows(table: "LanceTable") -> None:
-    """Stem the sections of a table of an older version that are not in English."""
+    """Stem the sections of a table of version 1.0 that are not in English."""
     names = table.schema.names
     article_ids = sorted(set(table.search().select(["article_id"]).to_arrow()["article_id"].to_pylist()))
     for start in range(0, len(article_ids), _STEMMED_AT_ONCE):
         condition = in_list("article_id", article_ids[start : start + _STEMMED_AT_ONCE])
         rows = once_each(table.search().where(condition).to_arrow().select(names))
-        searched = _searched([to_chunk(row) for row in rows.select(hit_columns(rows.schema)).to_pylist()], rows.schema)
+        searched = _searched([to_chunk(row) for row in rows.select([STORED]).to_pylist()], rows.schema)
         for position, column in enumerate(rows.schema):
             if column.name in (SEARCHED, STEMS):
                 rows = rows.set_column(position, column, pa.array(searched[column.name], column.type))
@@ -437,8 +408,7 @@ def _index_large(table: "LanceTable") -> None:
     configs |= {name: Bitmap() for name in (BLOCK, "document_type", "department")}  # for lists of many documents
     for column in configs.keys() & set(table.schema.names) - _indexed(table):
         table.create_index(column, config=configs[column])
-    vectors = table.schema.field(VECTOR).type
-    vectors = _vector_index((vectors.value_type if _has_passages(table.schema) else vectors).list_size)
+    vectors = _vector_index(table.schema.field(VECTOR).type.value_type.list_size)
     existing = [index for index in table.list_indices() if index.columns == [VECTOR]]
     if not any(index.index_type == type(vectors).__name__ and index.num_segments < SEGMENTS for index in existing):
         table.create_index(VECTOR, config=vectors)
@@ -459,8 +429,7 @@ def _vector_index(dimensions: int) -> "IvfFlat | IvfRq":
 
 def where(filters: SearchFilter, schema: pa.Schema) -> str | None:
     """Return the SQL condition that a row of a table with this schema must meet, or ``None`` if every row does."""
-    marked = RESTRICTED in schema.names
-    conditions = _document_conditions(filters) if BLOCK in schema.names else _none_of_the_new(filters)
+    conditions = _document_conditions(filters)
     if filters.deferred is not None and DEFERRED.name in schema.names:
         conditions.append("deferred IS TRUE" if filters.deferred else "deferred IS NOT TRUE")
     elif filters.deferred:
@@ -474,7 +443,7 @@ def where(filters: SearchFilter, schema: pa.Schema) -> str | None:
     if filters.principals is not None:
         # With "= false", Lance lists the rows to exclude, which takes three times as long if the vector index has more
         # than one segment.
-        public = "restricted IS FALSE" if marked else "empty(access_control_list)"
+        public = "restricted IS FALSE"
         named = _overlaps("access_control_list", filters.principals)
         allowed = f"({public} OR {named})" if filters.principals else public
         if filters.denied_articles:
@@ -488,9 +457,7 @@ def where(filters: SearchFilter, schema: pa.Schema) -> str | None:
 def _document_conditions(filters: SearchFilter) -> list[str]:
     conditions = []
     if filters.block_type is not None and set(filters.block_type) != set(get_args(BlockType)):
-        listed = in_list(BLOCK, filters.block_type)
-        # Rows of an older version, which knew only sections, have no value until they are written again.
-        conditions.append(f"({listed} OR {BLOCK} IS NULL)" if "text" in filters.block_type else listed)
+        conditions.append(in_list(BLOCK, filters.block_type))
     conditions += [in_list(name, values) for name, values in filters.facts.items()]
     if filters.upload_date is not None:
         first, last = filters.upload_date
@@ -503,14 +470,6 @@ def _document_conditions(filters: SearchFilter) -> list[str]:
     if filters.page_end is not None:
         conditions.append(f"page_start <= {filters.page_end}")
     return conditions
-
-
-def _none_of_the_new(filters: SearchFilter) -> list[str]:
-    """Return the conditions for a table of an older version: all its rows are sections without any fact."""
-    limits = (filters.upload_date, filters.page_start, filters.page_end, *filters.facts.values())
-    is_unlimited = all(limit is None for limit in limits)
-    has_sections = filters.block_type is None or "text" in filters.block_type
-    return [] if is_unlimited and has_sections else ["false"]
 
 
 def in_list(column: str, values: Iterable[str]) -> str:

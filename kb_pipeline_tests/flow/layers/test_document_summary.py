@@ -3,13 +3,12 @@
 import json
 from pathlib import Path
 
-import lancedb
 import pytest
 
 from kb_pipeline.flow.layers import LAYER_NAMES, Run
 from kb_pipeline.flow.layers.serving_article import load_manifest
 from kb_pipeline.flow.workspace import Workspace
-from kb_pipeline.records import Chunk, DocumentEntry, Quoted, sections
+from kb_pipeline.records import Chunk, DocumentEntry, Quoted
 from kb_pipeline.search.base import SearchFilter
 from kb_pipeline.settings import Settings
 from kb_pipeline.steps.chunk import seen_hash
@@ -136,45 +135,7 @@ def test_a_version_that_was_put_back_has_the_summary_that_it_had(
     assert all(layer.reused for layer in build()["tickets"].layers)
 
 
-def as_an_older_release_left_it(settings: Settings) -> list[Chunk]:
-    """Take away what older releases did not make: rows beside the sections, their columns, the layer and the day."""
-    workspace = Workspace(settings)
-    layout = workspace.layout
-    table = lancedb.connect(str(Path(settings.home) / "index")).open_table(workspace.index._store.name)  # type: ignore[attr-defined]
-    table.delete("block_type != 'text'")
-    new = ["block_type", "filename", "document_type", "department", "author", "language", "upload_date"]
-    table.drop_columns([*new, "page_start", "page_end", "search_text_beside"])
-    state = load_state(layout, "tickets")
-    save_state(layout, state.without_layer("document_summary").model_copy(update={"arrived_at": ""}))
-    layout.summary("tickets").unlink()
-    return sections(rows(settings, "tickets"))
-
-
-def test_a_knowledge_base_of_an_older_release_gets_the_new_rows_and_pays_for_nothing_else(
-    tickets: Path, build_here: Build, settings: Settings
-) -> None:
-    build_here()
-    version = load_state(Workspace(settings).layout, "tickets").version
-    before = as_an_older_release_left_it(settings)
-    index = Workspace(settings).index
-    assert (index.documents().total, index.count_of("text"), index.count_of("image")) == (0, len(before), 0)
-    assert Workspace(settings).reader().search("merge tickets")[0].chunk.section_header == "Merge"
-    vectors = Workspace(settings).layout.vectors("tickets", version, "hashing-256")
-    result = build_here()["tickets"]
-    assert result.error is None
-    reports = {layer.name: layer.report for layer in result.layers}
-    assert {layer.name for layer in result.layers if not layer.reused} <= {
-        *("document_summary", "chunks", "chunk_embeddings", "search_index")
-    }
-    assert vectors.is_file()
-    assert reports["image_descriptions"]["newly_described"] in (0, 1)  # it was reused: this is its first report
-    assert sections(rows(settings, "tickets")) == before
-    assert load_state(Workspace(settings).layout, "tickets").version == version
-    assert entry(settings, "tickets").upload_date == "2026-01-01"
-    assert compare(Workspace(settings)).is_good
-
-
-def test_a_rollback_of_an_older_release_is_summarised_from_its_text(
+def test_a_rollback_whose_rows_are_gone_is_summarised_from_its_text(
     tickets: Path, build_here: Build, settings: Settings
 ) -> None:
     build_here()
@@ -184,7 +145,6 @@ def test_a_rollback_of_an_older_release_is_summarised_from_its_text(
     pin(workspace, "tickets", None, Run("rollback", "2026-02-01T00:00:00+00:00"))
     build_here(run_id="rollback")
     state = load_state(workspace.layout, "tickets")
-    as_an_older_release_left_it(settings)
     path = workspace.layout.chunks("tickets", state.version)
     lines = [line for line in path.read_bytes().splitlines(keepends=True) if b'"block_type"' not in line]
     path.write_bytes(b"".join(lines))

@@ -5,7 +5,6 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
 
-import pyarrow as pa
 import pytest
 
 from kb_pipeline.errors import IndexMismatchError, SearchError
@@ -68,19 +67,6 @@ def test_a_large_table_hides_what_others_may_not_see(opened: Opener, monkeypatch
         assert (
             len(index.search("apple", mode="keyword", top=99, filters=SearchFilter(principals=principals))) == expected
         )
-
-
-@pytest.mark.parametrize("lacking", [{"restricted"}, {"chunk"}, {"restricted", "chunk"}])
-def test_a_table_of_an_older_version_is_used_on(opened: Opener, tmp_path: Path, lacking: set[str]) -> None:
-    whole = table_schema(generation())
-    schema = pa.schema([field for field in whole if field.name not in lacking], metadata=whole.metadata)
-    Database(str(tmp_path / "index")).connection.create_table(index_name("g1"), schema=schema)
-    index = opened()
-    published = article("a", "apple", key_topics=("fruit",)) | article("b", "apple", access_control_list=("us",))
-    index.publish(published)
-    index.optimise()
-    (hit,) = index.search("apple", embed("apple"), filters=SearchFilter(principals=()))
-    assert hit.chunk == published["a"][0].chunk
 
 
 def test_a_table_whose_maker_was_killed_gets_its_word_index(opened: Opener, tmp_path: Path) -> None:

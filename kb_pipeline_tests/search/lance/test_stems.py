@@ -1,4 +1,4 @@
-"""Keyword search finds sections in the forms of their language; tables of older versions are stemmed."""
+"""Keyword search finds sections in the forms of their language; tables of version 1.0 are stemmed."""
 
 from functools import partial
 from pathlib import Path
@@ -59,7 +59,7 @@ def test_sections_are_found_in_the_forms_of_their_language(opened: Opener, quest
 
 
 @QUESTIONS
-def test_a_table_of_an_older_version_is_stemmed_when_it_is_written_next(
+def test_a_table_of_version_1_0_is_stemmed_when_it_is_written_next(
     opened: Opener, question: str, articles: list[str]
 ) -> None:
     index = opened()
@@ -71,7 +71,7 @@ def test_a_table_of_an_older_version_is_stemmed_when_it_is_written_next(
 
 
 def as_before(index: LanceDBIndex, articles: dict[str, list[IndexEntry]]) -> None:
-    """Publish to a table of a version that knew no stems."""
+    """Publish to a table of version 1.0, which knew no stems."""
     whole = table_schema(generation())
     schema = pa.schema([field for field in whole if field.name != STEMS], metadata=whole.metadata)
     rows = to_rows([entry for entries in articles.values() for entry in entries], schema, index.embedding_model)
