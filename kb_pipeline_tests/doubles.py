@@ -10,7 +10,7 @@ from typing import ClassVar, TypeVar
 
 from kb_pipeline.analyzers.local import LocalAnalyzer
 from kb_pipeline.models.hashing import HashingEmbedder
-from kb_pipeline.models.image_prompt import own_image_prompt, prompt_version
+from kb_pipeline.models.openai_vision import own_image_prompt, prompt_version
 from kb_pipeline.records import ConvertedArticle, ImageDescription, ImageInfo, Usage
 from kb_pipeline.services.usage import record_usage
 from kb_pipeline.settings import Settings

@@ -57,7 +57,7 @@ CLOUD = {
         *("kb_pipeline/search/azure/", "kb_pipeline/analyzers/"),
     ),
     "azure.identity": ("app/conversations/cosmos", "kb_pipeline/services/service.py"),
-    "azure.monitor": ("kb_pipeline/telemetry/exporters.py",),
+    "azure.monitor": ("kb_pipeline/telemetry/providers.py",),
     "azure.search": ("kb_pipeline/search/azure/",),
     "azure.storage": ("kb_pipeline/store/",),
     "mistralai": ("kb_pipeline/analyzers/mistral",),

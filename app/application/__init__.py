@@ -152,7 +152,7 @@ class AgentApplication(Application):
         return asyncio.run(within())
 
     def investigate(self, alert: str, scenario: str, console: Console | None) -> Investigated:
-        from app.application.investigation import investigate
+        from app.application.terminal import investigate
 
         return asyncio.run(investigate(alert, scenario, self.settings, self.knowledge_base, console))
 

@@ -1,4 +1,6 @@
-"""Asks a question in the terminal: streams the answer, then lists its sources, or asks which document is meant."""
+"""Asks a question in the terminal: streams the answer, then lists its sources, or asks which document is meant.
+
+An alert is investigated in the same way, step by step."""
 
 import shlex
 import sys
@@ -15,16 +17,21 @@ from rich.markup import escape
 from app.answering.base import Message, Searched, TextPart, ToolStarted
 from app.answering.grounded import GroundedAnswer
 from app.callers.picture import bytes_in
-from app.grounding.citations import IMAGE_ROUTE
+from app.grounding.citations import IMAGE_ROUTE, CitationBook
 from app.grounding.source_style import SourceStyle, in_source_style
+from app.library.retrieval import Retrieval
 from app.logs.auditing import note_answer, recording
+from app.network.opening import open_investigator
 from app.schema.answers import ChatAnswer
 from app.schema.conversations import AnswerThenAndNow
 from app.schema.passages import Citation
 from app.schema.steps import tool_in_words
 from app.service import open_service
 from app.settings import AppSettings
+from kb_pipeline.application import Investigated
 from kb_pipeline.asking import AskOptions
+from kb_pipeline.flow.workspace import open_workspace
+from kb_pipeline.network.opening import configured_scenario, open_store
 from kb_pipeline.settings import Settings
 from kb_pipeline.store.audit import os_user
 
@@ -178,3 +185,31 @@ def source_lines(citations: Sequence[Citation], serving: str) -> Iterator[str]:
             for image in citation.images:
                 yield f"  [cyan]{escape(serving)}/{escape(unquote(image.url.removeprefix(IMAGE_ROUTE)))}[/]"
             yield f"  [dim]kb trace {escape(citation.chunk_id)}[/]"
+
+
+async def investigate(
+    alert: str, scenario: str, app_settings: AppSettings, settings: Settings, console: Console | None
+) -> Investigated:
+    """Investigate an alert for the local user; with a console, print each step when it is done."""
+    folder = configured_scenario(settings, scenario)
+    store = open_store(settings, folder)
+    retrieval = Retrieval(open_workspace(settings))
+    investigator = open_investigator(
+        app_settings, settings, store, folder, retrieval, app_settings.local_principal, CitationBook()
+    )
+    report, events, citations = "", [], []
+    try:
+        async for event in investigator.investigate(alert):
+            events.append({"event": event.event, **event.data})
+            if event.event == "message":
+                report = event.data["text"]
+                citations = [each.model_dump(mode="json") for each in event.citations if each.used]
+            elif event.event == "step_complete" and console:
+                word = "[red]failed[/] " if event.data.get("error") else ""
+                first = event.data["response"].partition("\n")[0]
+                console.print(f"{event.data['step']}  {event.data['agent']}  {word}{escape(first)}", soft_wrap=True)
+    finally:
+        await investigator.close()
+        await store.close()
+        retrieval.close()
+    return Investigated(report=report, events=events, citations=citations)

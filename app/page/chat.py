@@ -12,11 +12,10 @@ from streamlit.delta_generator import DeltaGenerator
 from app.client import Client, ClientError
 from app.grounding.clarification import asked_back_in_markdown
 from app.page import asking, backlog, bridge, places, scope, session, sharing, source
-from app.page.asking import SentQuestion
+from app.page.asking import SentQuestion, show_options
 from app.page.failures import failure_html, ingest_if_advised, panel, sentence
 from app.page.labels import label, moment
 from app.page.markup import Chip, answer_blocks, plain_chip
-from app.page.options import show_options
 from app.page.running import Running, runnings
 from app.page.sections import STATES, CitedSection, cited_sections
 from app.page.steps import FollowedPlan

@@ -1,26 +1,29 @@
 """Describes images with a vision model of an endpoint that speaks OpenAI's protocol.
 
 Answers are JSON of a fixed schema (structured outputs). The questions about an image are in
-``steps.describe.image_fields``. https://platform.openai.com/docs/guides/structured-outputs
+``steps.describe.image_fields``; the operator's own words, from the file of ``KB_IMAGE_PROMPT_FILE``, replace what is
+asked of the field ``Description``. https://platform.openai.com/docs/guides/structured-outputs
 """
 
 import base64
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pydantic import BaseModel, Field, ValidationError
 
-from kb_pipeline.errors import ImageError, ModelError, TransientError
-from kb_pipeline.models.image_prompt import own_image_prompt, prompt_version
+from kb_pipeline.errors import ImageError, ModelError, SettingsError, TransientError, remedy
 from kb_pipeline.models.openai_client import OpenAIConnection, openai_endpoint
 from kb_pipeline.records import ImageDescription, Usage
 from kb_pipeline.services.usage import record_usage
 from kb_pipeline.settings import Settings
 from kb_pipeline.steps.describe.image_fields import DESCRIPTION, FIELDS_VERSION, IMAGE_FIELDS, image_description
+from kb_pipeline.steps.fingerprint import sha256
 from kb_pipeline.steps.images.raster import scaled_down
 
 if TYPE_CHECKING:
     from openai.types.chat import ChatCompletionMessageParam
     from openai.types.shared_params import ResponseFormatJSONSchema
+
 
 PIXELS = 2048
 """Longest side that models read (https://platform.openai.com/docs/guides/images-vision)."""
@@ -183,3 +186,38 @@ def _response_format(description_prompt: str) -> "ResponseFormatJSONSchema":
     required: dict[str, object] = {"required": list(properties), "additionalProperties": False}
     schema = {"type": "object", "properties": properties, **required}
     return {"type": "json_schema", "json_schema": {"name": "image", "strict": True, "schema": schema}}
+
+
+_LONGEST = 20_000
+"""Bytes; a longer file is no prompt but was named by mistake."""
+
+
+def own_image_prompt(settings: Settings) -> str:
+    """Read the prompt; "" if the settings name none, so that ours is used.
+
+    Raises:
+        SettingsError: the file cannot be read, is empty, is too long, or is not UTF-8 text.
+    """
+    if not settings.image_prompt_file:
+        return ""
+    path = Path(settings.image_prompt_file)
+    try:
+        with path.open("rb") as file:
+            data = file.read(_LONGEST + 1)
+    except OSError as exc:
+        what_to_do = remedy(exc, "check that it is a file that may be read")
+        raise SettingsError(f"KB_IMAGE_PROMPT_FILE: cannot read {path} ({exc.strerror or exc}); {what_to_do}") from exc
+    if len(data) > _LONGEST:
+        raise SettingsError(f"KB_IMAGE_PROMPT_FILE: {path} is longer than {_LONGEST:,} bytes, the limit for a prompt")
+    try:
+        prompt = data.decode("utf-8-sig").strip()
+    except UnicodeDecodeError as exc:
+        raise SettingsError(f"KB_IMAGE_PROMPT_FILE: {path} is not UTF-8 text; save it as UTF-8") from exc
+    if not prompt:
+        raise SettingsError(f"KB_IMAGE_PROMPT_FILE: {path} is empty; write what is to be said of an image into it")
+    return prompt
+
+
+def prompt_version(version: str, own_prompt: str) -> str:
+    """The version of a prompt of which a part is the operator's own; descriptions are kept under it."""
+    return f"{version}/{sha256(own_prompt.encode())[:12]}" if own_prompt else version

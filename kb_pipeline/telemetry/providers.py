@@ -3,11 +3,12 @@
 Nothing waits for a destination: what it does not take is dropped, and a process that ends gives it a few seconds.
 """
 
+import importlib
 import os
 import threading
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator
 from multiprocessing.util import Finalize
-from typing import Protocol
+from typing import Any, Protocol
 
 from opentelemetry.sdk._logs import LoggerProvider
 from opentelemetry.sdk._logs.export import BatchLogRecordProcessor
@@ -18,8 +19,9 @@ from opentelemetry.sdk.trace import TracerProvider
 from opentelemetry.sdk.trace.export import BatchSpanProcessor
 
 import kb_pipeline
-from kb_pipeline.telemetry.destinations import Destinations
-from kb_pipeline.telemetry.exporters import exporters
+from kb_pipeline.errors import SettingsError
+from kb_pipeline.secrets import without_secrets
+from kb_pipeline.telemetry.destinations import AZURE_MONITOR, Destinations, Signal
 from kb_pipeline.telemetry.redaction import Hide, LogRedactor, SpanRedactor
 
 _LAST_SECONDS = 3.0
@@ -78,3 +80,47 @@ def send_the_rest_at_the_end(providers: Iterable[Closable]) -> None:
     # the thread is started now, because none can be started while an interpreter ends
     threading.Thread(target=send, name="telemetry-end", daemon=True).start()
     Finalize(None, finish, exitpriority=0)  # unlike atexit, also at the end of a process of multiprocessing
+
+
+_OTLP = {
+    "traces": ("trace_exporter", "OTLPSpanExporter"),
+    "metrics": ("metric_exporter", "OTLPMetricExporter"),
+    "logs": ("_log_exporter", "OTLPLogExporter"),
+}
+_CONSOLE = {
+    "traces": ("opentelemetry.sdk.trace.export", "ConsoleSpanExporter"),
+    "metrics": ("opentelemetry.sdk.metrics.export", "ConsoleMetricExporter"),
+    "logs": ("opentelemetry.sdk._logs.export", "ConsoleLogRecordExporter"),
+}
+_AZURE = {
+    "traces": "AzureMonitorTraceExporter",
+    "metrics": "AzureMonitorMetricExporter",
+    "logs": "AzureMonitorLogExporter",
+}
+
+
+def exporters(destinations: Destinations, signal: Signal) -> Iterator[Any]:
+    """An exporter of the signal for each destination that it has; nothing is sent yet.
+
+    Raises:
+        SettingsError: a variable of a destination is malformed.
+    """
+    try:
+        if protocol := destinations.otlp.get(signal):
+            module, name = _OTLP[signal]
+            kind = "grpc" if protocol == "grpc" else "http"
+            yield _found(f"opentelemetry.exporter.otlp.proto.{kind}.{module}", name)()
+        if destinations.azure_monitor:
+            from azure.monitor.opentelemetry import exporter
+
+            yield getattr(exporter, _AZURE[signal])(connection_string=destinations.azure_monitor)
+        if destinations.console:
+            yield _found(*_CONSOLE[signal])()
+    except (ValueError, OSError) as exc:
+        why = without_secrets(str(exc))
+        raise SettingsError(f"{signal} cannot be sent; check the OTEL_* variables and {AZURE_MONITOR}: {why}") from None
+
+
+def _found(module: str, name: str) -> Callable[[], Any]:
+    exporter: Callable[[], Any] = getattr(importlib.import_module(module), name)
+    return exporter

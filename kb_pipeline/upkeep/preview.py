@@ -8,6 +8,7 @@ import statistics
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
@@ -25,11 +26,11 @@ from kb_pipeline.flow.publish import publish
 from kb_pipeline.flow.workspace import Reader, Workspace
 from kb_pipeline.records import Usage, sections
 from kb_pipeline.services.usage import total
+from kb_pipeline.settings import Settings, load_settings
 from kb_pipeline.steps.fingerprint import sha256
 from kb_pipeline.store.state import ArticleState, load_state, load_states
 from kb_pipeline.upkeep.estimate import Estimate, estimate
 from kb_pipeline.upkeep.preview_home import keep_paid, preview_home, seeded
-from kb_pipeline.upkeep.preview_settings import changed_settings
 from kb_pipeline.upkeep.verify import published_entries
 from kb_pipeline.upkeep.versions import version_diff
 
@@ -255,3 +256,38 @@ def _evaluation(reader: Reader, sets: Sequence[QuestionSet]) -> Evaluation:
     outcomes = with_values([ask(reader, wording) for wording in wordings(sets)])
     run = run_of("retrieval", reader.generation, indexed={}, sets=sets, settings={}, code="", at="")
     return Evaluation(run.model_copy(update={"scores": scores_of(outcomes)}), outcomes)
+
+
+CHANGEABLE = (
+    *("analyzer", "mistral_model", "vision_model", "image_prompt_file", "sources", "embedder"),
+    *("transcription_model", "chunk_max_tokens", "chunk_min_tokens", "advisory_checks", "prices", "ocr_pages"),
+    *("article_seconds", "article_memory_mb", "image_seconds", "image_memory_mb"),
+    *("document_seconds", "document_memory_mb", "document_bytes", "document_pages", "unread_pages_above"),
+)
+"""Settings that decide what is made of an article, or what it costs. Places, keys and machines stay what they are: with
+others, a preview would read or write somewhere else."""
+
+
+def changed_settings(settings: Settings, changes: Mapping[str, str]) -> Settings:
+    """The settings with these variables (``KB_...``) as text, validated like those of the environment.
+
+    Raises:
+        SettingsError: there is no such setting, a preview may not change it, or a value is not valid.
+    """
+    names = {_field(variable): text for variable, text in changes.items()}
+    return load_settings(**{name: getattr(settings, name) for name in Settings.model_fields} | names)
+
+
+def _field(variable: str) -> str:
+    name = variable.removeprefix("KB_").lower()
+    if variable == f"KB_{name}".upper() and name in CHANGEABLE:
+        return name
+    names = [f"KB_{field}".upper() for field in Settings.model_fields]
+    if variable in names:
+        changeable = ", ".join(f"KB_{field}".upper() for field in CHANGEABLE)
+        raise SettingsError(
+            f"{variable} cannot be previewed: it does not decide what is made of an article; these do: {changeable}"
+        )
+    near = get_close_matches(variable.upper(), names, 3, 0.7)
+    hint = f"did you mean {' or '.join(near)}?" if near else "docs/settings.md has all settings"
+    raise SettingsError(f"{variable} is not a setting; {hint}")

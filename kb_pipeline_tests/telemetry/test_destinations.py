@@ -8,7 +8,7 @@ from kb_pipeline.errors import MissingExtraError, SettingsError
 from kb_pipeline.settings import Settings
 from kb_pipeline.telemetry import destinations
 from kb_pipeline.telemetry.destinations import SIGNALS, read_destinations
-from kb_pipeline.telemetry.exporters import exporters
+from kb_pipeline.telemetry.providers import exporters
 
 HTTP, GRPC = "http/protobuf", "grpc"
 

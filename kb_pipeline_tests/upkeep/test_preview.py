@@ -13,8 +13,7 @@ from kb_pipeline.flow.workspace import Workspace
 from kb_pipeline.records import Price, sections
 from kb_pipeline.settings import Settings
 from kb_pipeline.store.state import load_state, load_states
-from kb_pipeline.upkeep.preview import SettingsPreview, preview
-from kb_pipeline.upkeep.preview_settings import changed_settings
+from kb_pipeline.upkeep.preview import SettingsPreview, changed_settings, preview
 from kb_pipeline.upkeep.versions import version_diff
 from kb_pipeline_tests.building import build_here, listing, page
 from kb_pipeline_tests.conftest import Article, Ledger

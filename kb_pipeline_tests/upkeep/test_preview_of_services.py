@@ -13,8 +13,7 @@ import pytest
 
 from kb_pipeline.flow.workspace import Workspace
 from kb_pipeline.settings import Settings
-from kb_pipeline.upkeep.preview import SettingsPreview, preview
-from kb_pipeline.upkeep.preview_settings import changed_settings
+from kb_pipeline.upkeep.preview import SettingsPreview, changed_settings, preview
 from kb_pipeline_tests.building import build_here
 from kb_pipeline_tests.conftest import Ledger
 from kb_pipeline_tests.mistral_service import DocumentService, document_service

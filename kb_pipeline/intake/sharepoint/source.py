@@ -33,7 +33,7 @@ from kb_pipeline.intake.sharepoint.libraries import (
     was_published,
     why_not_published,
 )
-from kb_pipeline.intake.sharepoint.readers import Readers
+from kb_pipeline.intake.sharepoint.permissions import Readers
 from kb_pipeline.intake.sharepoint.shown import Shown
 from kb_pipeline.settings import Settings
 from kb_pipeline.steps.fingerprint import fingerprint

@@ -21,7 +21,6 @@ from kb_pipeline.sources.pdf.pages import read_page
 from kb_pipeline.sources.pdf.tags import is_tagged, read_tags
 from kb_pipeline.steps.describe.lines import OcrLine
 from kb_pipeline.steps.pdf.blocks import Figure
-from kb_pipeline.steps.pdf.cover import mark_title
 from kb_pipeline.steps.pdf.figures import Raster, Region, figure_regions, repeated
 from kb_pipeline.steps.pdf.furniture import without_furniture
 from kb_pipeline.steps.pdf.layout import layout_html
@@ -32,7 +31,7 @@ from kb_pipeline.steps.pdf.scanned import has_text_layer, is_scan, needs_ocr, pa
 from kb_pipeline.steps.pdf.study import Study, study
 from kb_pipeline.steps.pdf.tagged import Element, tagged_html, tagged_words
 from kb_pipeline.steps.pdf.tagged_figures import pages_of_figures, tagged_figures
-from kb_pipeline.steps.pdf.titles import FIRST_PAGES, title_of
+from kb_pipeline.steps.pdf.titles import FIRST_PAGES, mark_title, title_of
 from kb_pipeline.steps.pdf.vertical import vertical_letters
 from kb_pipeline.wording import counted
 

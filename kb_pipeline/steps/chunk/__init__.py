@@ -4,6 +4,7 @@ Here: where to cut, ids and titles of chunks, and the passages that are embedded
 """
 
 from kb_pipeline.steps.chunk.article import CHUNKER_VERSION, chunk_article, seen_hash, with_readers
+from kb_pipeline.steps.chunk.cutting import passages_of
 from kb_pipeline.steps.chunk.deferred import (
     Titles,
     backlog_items,
@@ -12,7 +13,6 @@ from kb_pipeline.steps.chunk.deferred import (
     titles_of,
     without_deferred,
 )
-from kb_pipeline.steps.chunk.passages import passages_of
 from kb_pipeline.steps.chunk.plain import embedding_text, plain_text
 from kb_pipeline.steps.chunk.rows import ROWS_VERSION, rows_beside
 

@@ -1,4 +1,4 @@
-"""Cut sections that are too long into parts of similar size, each valid markdown.
+"""Cut sections that are too long into parts of similar size, each valid markdown, and chunks into passages.
 
 Lists are cut between items, tables between rows, code between lines, text between sentences. If a piece is still too
 long, an item is cut between its blocks, a sentence between words, a word at its punctuation or, last of all, between
@@ -10,8 +10,9 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
+from kb_pipeline.records import Chunk
 from kb_pipeline.steps.chunk.blocks import Kind, MarkdownBlock, fence_parts, list_items, parse_blocks
-from kb_pipeline.steps.chunk.plain import CountTokens, plain_text
+from kb_pipeline.steps.chunk.plain import CountTokens, context_line, embedding_text, plain_text
 
 _MAX_DEPTH = 8
 """Levels of lists in lists; what is deeper is cut as text, and no list of a person is."""
@@ -236,3 +237,22 @@ def _dedent(text: str) -> str:
     indented = re.match(rf"(?:{indent}.*\n?|[ \t]*\n)+", text) if indent else None
     end = indented.end() if indented else 0
     return re.sub(rf"^{indent}", "", text[:end], flags=re.M) + text[end:]
+
+
+def passages_of(chunk: Chunk, *, count_tokens: CountTokens, max_tokens: int) -> list[str]:
+    """Return the texts to embed for a chunk, in order: its :func:`embedding_text` if it fits, else parts of it.
+
+    What readers find and cite is the chunk; its passages only decide how well it matches a question.
+    Each part begins with the context line. It has at most ``max_tokens``, unless it is a single word or the headings
+    leave too little room.
+    """
+    text = embedding_text(chunk)
+    if count_tokens(text) <= max_tokens:
+        return [text]
+    context = context_line(chunk.title, chunk.heading_path)
+    blocks = parse_blocks(chunk.content)
+    if blocks and blocks[0].kind == "heading" and blocks[0].title == chunk.section_header:
+        blocks = blocks[1:]  # as the context line says it
+    room = max(max_tokens - count_tokens(context), max_tokens // 2, 1)
+    parts = [plain_text(part) for part in split_blocks(blocks, room, count_tokens)] if blocks else []
+    return [f"{context}\n{part}" for part in parts if part] or [text]

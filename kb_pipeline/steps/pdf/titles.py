@@ -1,11 +1,17 @@
-"""Whether what a PDF calls its title is one: programs write "(anonymous)", "Document1" or the name of a file there."""
+"""The title of a PDF: whether what it calls so is one, as programs write "(anonymous)" or the name of a file there.
+
+Or else what stands large on its first page, where tags name none: Word tags its style *Title* as plain paragraphs. The
+first heading inside would otherwise be the title, such as the "Overview" of every manual of a series."""
 
 import re
-from collections.abc import Iterable, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import takewhile
 
 from kb_pipeline.steps.pdf.lines import Line, rows_of
-from kb_pipeline.steps.pdf.model import Page
+from kb_pipeline.steps.pdf.model import Page, Word
 from kb_pipeline.steps.pdf.outline import squash
+from kb_pipeline.steps.pdf.tagged import GROUPS, HEADING, Content, Element, tagged_words
 
 FIRST_PAGES = 3
 """Pages on which a document says what it is called: cover, inner title and the first of the text."""
@@ -44,3 +50,45 @@ def _shows(wanted: str, lines: Sequence[Line]) -> bool:
                     return True
                 break
     return False
+
+
+_LARGE = 1.3
+"""Size of a title, in sizes of the text."""
+_FEWEST, _MOST = 3, 160
+"""Characters of a title."""
+
+
+def mark_title(roots: Sequence[Element], pages: Sequence[Page]) -> None:
+    """Make one title of the large paragraphs with which the first page begins, unless a heading stands on it."""
+    sizes: Counter[float] = Counter()
+    first: dict[int, list[Word]] = defaultdict(list)
+    for page in pages:
+        for word in (word for word in page.words if not word.style.hidden):
+            sizes[round(word.style.size, 1)] += len(word.text)
+            if page.number == 1:
+                first[word.style.mcid].append(word)
+    if not first:
+        return
+    large = _LARGE * sizes.most_common(1)[0][0]
+    blocks = [(block, words) for block in _blocks(roots) if (words := _words(block, first))]
+    if any(block.kind == "Title" or HEADING.match(block.kind) for block, _ in blocks):
+        return
+    title = list(takewhile(lambda each: each[0].kind == "P" and min(w.style.size for w in each[1]) >= large, blocks))
+    if not _FEWEST <= len(" ".join(word.text for _, words in title for word in words)) <= _MOST:
+        return
+    parts = [part for block, _ in title for part in block.ordered()]
+    for block, _ in title:
+        block.children = {}
+    title[0][0].kind, title[0][0].children = "Title", dict(enumerate(parts))
+
+
+def _blocks(nodes: Sequence[Element | Content]) -> Iterator[Element]:
+    """Yield the elements that are not mere groups, in the order of reading."""
+    for node in nodes:
+        if isinstance(node, Element):
+            yield from _blocks(node.ordered()) if node.kind in GROUPS else (node,)
+
+
+def _words(block: Element, first: dict[int, list[Word]]) -> list[Word]:
+    """Return the words of a block on the first page."""
+    return [word for page, mcid in tagged_words([block]) if page == 1 for word in first.get(mcid, ())]

@@ -7,10 +7,19 @@ sequences of words and aligned, and the service's tree is changed accordingly, i
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from lxml import etree
+
 from kb_pipeline.records import ConvertedArticle, Unplaced
 from kb_pipeline.steps.checks.specs import named, number, short
-from kb_pipeline.steps.html.dom import HEADINGS, Element, text_of
+from kb_pipeline.steps.html.convert import flatten_tree
+from kb_pipeline.steps.html.dom import HEADINGS, Element, parse, remove, text_of
+from kb_pipeline.steps.html.hidden import drop_hidden, hide
+from kb_pipeline.steps.html.links import tidy_links
+from kb_pipeline.steps.html.markdown import write_markdown
+from kb_pipeline.steps.html.page import visible_body
 from kb_pipeline.steps.html.placeholders import PLACEHOLDER, Placeholders, without_placeholders
+from kb_pipeline.steps.html.tables import unwrap_layout_tables
+from kb_pipeline.steps.markdown_parsers import service_parser
 from kb_pipeline.steps.markers import find_markers
 from kb_pipeline.steps.restore.align import Alignment, align
 from kb_pipeline.steps.restore.code import restore_code_blocks, restore_code_spans
@@ -21,7 +30,6 @@ from kb_pipeline.steps.restore.markers import LostMarkers, confirm_markers, plac
 from kb_pipeline.steps.restore.page import clean_markdown
 from kb_pipeline.steps.restore.recognise import Marks, Names, figures_as_markers, mark_images
 from kb_pipeline.steps.restore.sections import Sections, free_numbered_headings, restore_headings
-from kb_pipeline.steps.restore.tree import read_tree, write_tree
 from kb_pipeline.steps.restore.words import Reading, Spot, read_words
 
 _WORTH_A_WARNING = 0.02
@@ -186,3 +194,26 @@ def _code_with_markers(tree: Element) -> list[tuple[Spot, Element]]:
         for code in (spot.parent, *spot.parent.iterancestors())
         if code.tag in ("pre", "code")
     ]
+
+
+def read_tree(markdown: str) -> Element:
+    """Return the tree of a markdown text without anything invisible or images; mark those beforehand.
+
+    A service mixes markdown with HTML (tables, figures, page breaks). Read as a browser would, both become one tree.
+    """
+    page = parse(service_parser().render(markdown))
+    body = etree.Element("body")
+    if page is not None:
+        hidden = hide(page)
+        body = visible_body(page)
+        drop_hidden(body, hidden)
+    remove(body, list(body.iter("img", "image")))
+    return body
+
+
+def write_tree(tree: Element, placeholders: Placeholders) -> str:
+    """Write the tree as markdown."""
+    tidy_links(tree)
+    unwrap_layout_tables(tree)
+    flatten_tree(tree, placeholders)
+    return write_markdown(tree, placeholders)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from app.language.spelling import corrected, nearest, unknown_words, word_counts
+from app.language.spelling import corrected, is_word, nearest, unknown_words, word_counts
 
 KNOWN = word_counts(
     ["Crop a layer. Crop it again, with the scale tool; cron runs it.", "Gaussian [blur](https://example.com/blurred)"]
@@ -38,3 +38,28 @@ def test_the_nearest_word_is_the_one_that_was_meant(misspelt: str, meant: str | 
 
 def test_only_misspelt_words_change_and_capitals_stay() -> None:
     assert corrected("Crpo a *laeyr*, crpoped?", {"Crpo": "crop", "laeyr": "layer"}) == "Crop a *layer*, crpoped?"
+
+
+@pytest.mark.parametrize(
+    ("word", "language"),
+    [
+        ("crate", "en"),
+        ("Layers", "en"),
+        ("Arbeitsspeicher", "de"),
+        ("angezeigt", "de"),
+        ("Ebenenmaske", "de"),
+        ("Sicherungsplan", "de"),
+        ("imprimante", "fr"),
+        ("contraseña", "es"),
+    ],
+)
+def test_a_word_is_known(word: str, language: str) -> None:
+    assert is_word(word, language)
+
+
+@pytest.mark.parametrize(
+    ("word", "language"),
+    [("crpo", "en"), ("langauge", "en"), ("Pasword", "de"), ("löshcen", "de"), ("Bidl", "de"), ("crate", "xx")],
+)
+def test_a_slip_is_not(word: str, language: str) -> None:
+    assert not is_word(word, language)

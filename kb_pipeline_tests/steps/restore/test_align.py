@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kb_pipeline.steps.restore.align import align
-from kb_pipeline.steps.restore.tree import read_tree
+from kb_pipeline.steps.restore.article import read_tree
 from kb_pipeline.steps.restore.words import read_words
 
 TEXT = "Open the settings and choose the language that you want to read"

@@ -2,7 +2,7 @@
 
 import pytest
 
-from kb_pipeline.network.local.advice import advice_on
+from kb_pipeline.network.local.answers import advice_on
 
 COLUMNS = {"alerts": ("alert_id", "severity"), "link_metrics": ("link_id", "latency_ms")}
 

@@ -2,9 +2,9 @@
 
 import pytest
 
-from kb_pipeline.steps.pdf.cover import mark_title
 from kb_pipeline.steps.pdf.model import Box, Page, Style, Word
 from kb_pipeline.steps.pdf.tagged import Content, Element, tagged_html
+from kb_pipeline.steps.pdf.titles import mark_title
 
 PROSE = "The plan covers visits to a doctor in every state, " * 4
 
