@@ -465,6 +465,11 @@ class Chunk(Record):
         """The numbers of the pages on which the content stands, in order."""
         return tuple(dict.fromkeys(page_break.page for page_break in self.page_breaks))
 
+    @property
+    def entry(self) -> DocumentEntry:
+        """What a row of the list of documents says; of other rows it is only the name of the file."""
+        return self.document or DocumentEntry(filename=self.filename)
+
     def page_at(self, offset: int) -> PageBreak | None:
         """The page on which the character ``offset`` of the content stands; ``None`` if there are no pages."""
         begun = [page_break for page_break in self.page_breaks if page_break.offset <= offset]

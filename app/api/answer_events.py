@@ -97,23 +97,19 @@ class AnswerEvents:
         yield done
 
     def _searched_web(self, query: str) -> Iterator[Event]:
-        call = self._stream.add_output_item_web_search_call()
-        yield call.emit_added()
-        yield call.emit_in_progress()
-        yield call.emit_searching()
-        yield call.emit_completed()
-        done: Any = call.emit_done()
-        _amend(self._stream, done, {"action": {"type": "search", "query": query}})
-        yield done
+        action = {"type": "search", "query": query}
+        return self._called(self._stream.add_output_item_web_search_call(), {"action": action})
 
     def _searched(self, query: str) -> Iterator[Event]:
-        call = self._stream.add_output_item_file_search_call()
+        return self._called(self._stream.add_output_item_file_search_call(), {"queries": [query]})
+
+    def _called(self, call: Any, added: dict[str, Any]) -> Iterator[Event]:  # noqa: ANN401  (two kinds of searches)
         yield call.emit_added()
         yield call.emit_in_progress()
         yield call.emit_searching()
         yield call.emit_completed()
         done: Any = call.emit_done()
-        _amend(self._stream, done, {"queries": [query]})
+        _amend(self._stream, done, added)
         yield done
 
     def _text(self, delta: str) -> Iterator[Event]:

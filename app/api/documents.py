@@ -10,7 +10,7 @@ from app.api.gate import TheService, Who
 from app.library.articles import ArticleNotFoundError
 from app.schema.asking import Collection, CollectionKind, CollectionList
 from app.schema.documents import DocumentDetails, DocumentItem, DocumentList, DocumentListParameters, DocumentPassage
-from kb_pipeline.records import Chunk, DocumentEntry, DocumentSort, Quoted
+from kb_pipeline.records import Chunk, DocumentSort, Quoted
 from kb_pipeline.search.base import SearchFilter
 
 _MOST_COUNTED = 1000
@@ -52,8 +52,8 @@ async def collections(service: TheService, who: Who) -> CollectionList:
     page = await service.retrieval.documents(who, SearchFilter(), descending=True, limit=_MOST_COUNTED)
     rows = page.documents
     kinds: dict[CollectionKind, Iterable[Iterable[str]]] = {
-        "type": ((_entry(row).document_type,) for row in rows),
-        "department": ((_entry(row).department,) for row in rows),
+        "type": ((row.entry.document_type,) for row in rows),
+        "department": ((row.entry.department,) for row in rows),
         "topic": (row.key_topics for row in rows),
     }
     listed = (each for kind, names in kinds.items() for each in _collections(kind, names, len(rows)))
@@ -76,7 +76,7 @@ async def document(article_id: str, service: TheService, who: Who) -> DocumentDe
     if not page.documents:
         raise ArticleNotFoundError(f"there is no document {article_id[:80]!r}")
     row = page.documents[0]
-    entry = _entry(row)
+    entry = row.entry
     return DocumentDetails(
         **_item(row).model_dump(),
         summary_standard=entry.summary.standard_text,
@@ -106,12 +106,8 @@ def _is_descending(filters: DocumentListParameters) -> bool:
     return filters.sort in newest_first if filters.descending is None else filters.descending
 
 
-def _entry(row: Chunk) -> DocumentEntry:
-    return row.document or DocumentEntry(filename=row.filename)
-
-
 def _item(row: Chunk) -> DocumentItem:
-    entry = _entry(row)
+    entry = row.entry
     return DocumentItem(
         article_id=row.article_id,
         title=row.title,

@@ -10,7 +10,7 @@ from rich.markup import escape
 from kb_pipeline.cli.console import AsJson, err, new_table, out, print_json
 from kb_pipeline.errors import SettingsError
 from kb_pipeline.flow.workspace import open_workspace
-from kb_pipeline.records import Chunk, DocumentEntry, DocumentSort
+from kb_pipeline.records import Chunk, DocumentSort
 from kb_pipeline.search.base import SearchFilter
 from kb_pipeline.settings import load_settings
 from kb_pipeline.steps.main_file import INDEX_FILE
@@ -44,7 +44,7 @@ def documents(
         return
     table = new_table("document", "title", "type", "department", "author", "pages", "date")
     for row in page.documents:
-        entry = _entry(row)
+        entry = row.entry
         is_told = entry.filename in ("", INDEX_FILE, row.article_id)  # the id of a loose document is its name
         file = "" if is_told else f"\n[dim]{escape(entry.filename)}[/]"
         facts = (entry.document_type, entry.department, entry.author, str(entry.page_count or ""), entry.upload_date)
@@ -72,7 +72,7 @@ def document_filter(**limits: object) -> SearchFilter:
 
 def document_json(row: Chunk) -> dict[str, object]:
     """A document row as programs get it."""
-    entry = _entry(row)
+    entry = row.entry
     return {
         "article_id": row.article_id,
         "title": row.title,
@@ -82,10 +82,6 @@ def document_json(row: Chunk) -> dict[str, object]:
         "headings": [heading.model_dump() for heading in entry.headings],
         "source_url": row.source_url,
     }
-
-
-def _entry(row: Chunk) -> DocumentEntry:
-    return row.document or DocumentEntry(filename=row.filename)
 
 
 def _sorted_by(name: str) -> DocumentSort:

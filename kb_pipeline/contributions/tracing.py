@@ -1,6 +1,6 @@
 """Which contributions a published passage holds: by the footnotes in it, and by what was accepted for its article."""
 
-from kb_pipeline.contributions.base import ContributionQueue
+from kb_pipeline.contributions.base import Contribution, ContributionQueue, Decision
 from kb_pipeline.contributions.placing import Footnote, footnotes_in
 from kb_pipeline.errors import ContributionNotFoundError
 from kb_pipeline.records import Chunk, Record
@@ -40,14 +40,7 @@ def contributions_in(queue: ContributionQueue, chunk: Chunk) -> tuple[TracedCont
             continue
         content = plain_text(one.content if decision.content is None else decision.content)
         if any(line in content for line in telling):
-            traced[one.id] = TracedContribution(
-                id=one.id,
-                description=one.description,
-                contributed_by=one.contributed_by,
-                contributed_at=one.contributed_at,
-                accepted_by=decision.by,
-                accepted_at=decision.at,
-            )
+            traced[one.id] = _traced(one, decision)
     return tuple(traced.values())
 
 
@@ -66,11 +59,15 @@ def _recorded(queue: ContributionQueue, note: Footnote) -> TracedContribution:
             accepted_at=note.accepted_on,
             is_recorded=False,
         )
+    return _traced(one, one.decision)
+
+
+def _traced(one: Contribution, decision: Decision) -> TracedContribution:
     return TracedContribution(
         id=one.id,
         description=one.description,
         contributed_by=one.contributed_by,
         contributed_at=one.contributed_at,
-        accepted_by=one.decision.by,
-        accepted_at=one.decision.at,
+        accepted_by=decision.by,
+        accepted_at=decision.at,
     )

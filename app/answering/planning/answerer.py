@@ -15,7 +15,6 @@ from app.answering.extractive.quoting import plain
 from app.answering.nearness import Nearness
 from app.answering.planning.clarifying import MOST_OPTIONS, clarification_of, is_name, read_reply
 from app.answering.planning.commands import Command, commands_in, cued_in, has_cue
-from app.answering.planning.document_answers import entry_of
 from app.answering.planning.finding import Meant, meant_by, named_by, references_in, spans_in
 from app.answering.planning.manners import courtesy_in
 from app.answering.planning.nouns import Nouns
@@ -202,7 +201,7 @@ def _is_said(
     for a fact that articles without pages and authors do not have, unless the asker chose documents. A file that is
     not there is one only if others of its ending are: a manual may be about files.
     """
-    endings = {entry_of(row).filename.rpartition(".")[2].casefold() for row in rows}
+    endings = {row.entry.filename.rpartition(".")[2].casefold() for row in rows}
     for missing in meant.missing:
         is_file = missing.by == "file" and missing.name.rpartition(".")[2].casefold() in endings
         if not is_file:
@@ -211,7 +210,7 @@ def _is_said(
         return True
     if is_chosen:
         return False
-    facts = [getattr(entry_of(row), name, "") for row in (*meant.rows, *meant.candidates) for name in command.fields]
+    facts = [getattr(row.entry, name, "") for row in (*meant.rows, *meant.candidates) for name in command.fields]
     return command.kind == "DOCUMENT_SUMMARY" or (
         command.kind == "METADATA_SEARCH" and all(facts) and {*command.fields} <= {"author", "page_count"}
     )

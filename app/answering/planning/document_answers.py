@@ -33,7 +33,7 @@ class Document:
 
     @property
     def entry(self) -> DocumentEntry:
-        return entry_of(self.row)
+        return self.row.entry
 
     @property
     def name(self) -> str:
@@ -43,11 +43,6 @@ class Document:
     def source(self, book: CitationBook) -> str:
         """A reference to its beginning."""
         return reference_to(self.sections[0] if self.sections else SearchHit(chunk=self.row, score=0.0), book)
-
-
-def entry_of(row: Chunk) -> DocumentEntry:
-    """What a row of the list of documents says."""
-    return row.document or DocumentEntry(filename=row.filename)
 
 
 def reference_to(hit: SearchHit, book: CitationBook) -> str:

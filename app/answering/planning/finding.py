@@ -11,7 +11,7 @@ from app.answering.planning.nouns import Nouns, is_of_kind
 from app.answering.planning.references import DocumentReference, is_determiner, reference_of, sharing_noun
 from app.language.dates import period_of
 from app.language.words import Weights, words
-from kb_pipeline.records import Chunk, DocumentEntry
+from kb_pipeline.records import Chunk
 
 _FITS = 0.6
 """Share of the words beside a noun that a document must have to be meant; without a noun it must have all."""
@@ -129,9 +129,9 @@ def find(reference: DocumentReference, rows: Sequence[Chunk], today: date) -> Me
     name = _plain(reference.name)
     if reference.by == "file":
         wanted = reference.name.casefold()
-        exact = [row for row in rows if wanted in (_entry(row).filename.casefold(), row.article_id.casefold())]
-        return _decided(exact or [row for row in rows if _are_alike(wanted, _entry(row).filename.casefold())])
-    exact = [row for row in rows if name in (_plain(row.title), _plain(_entry(row).filename.rpartition(".")[0]))]
+        exact = [row for row in rows if wanted in (row.entry.filename.casefold(), row.article_id.casefold())]
+        return _decided(exact or [row for row in rows if _are_alike(wanted, row.entry.filename.casefold())])
+    exact = [row for row in rows if name in (_plain(row.title), _plain(row.entry.filename.rpartition(".")[0]))]
     if exact and not reference.is_plural and not reference.order:
         return _decided(exact)
     if reference.by == "title":
@@ -150,7 +150,7 @@ def named_by(text: str, kind: str, rows: Sequence[Chunk]) -> Chunk | None:
 
 def words_about(row: Chunk) -> frozenset[str]:
     """The words by which a document can be found: title, file name, type, headings, brief summary and topics."""
-    entry = _entry(row)
+    entry = row.entry
     headings = " ".join(heading.text for heading in entry.headings)
     told = f"{row.title} {_of_file(row)} {entry.document_type} {headings} {entry.summary.brief_text}"
     return frozenset(words(f"{told} {' '.join(row.key_topics)}"))
@@ -161,7 +161,7 @@ def _by_description(reference: DocumentReference, rows: Sequence[Chunk], today: 
     period = period_of(described, today)
     if period and not re.search(r"\d", described[period.start : period.end]):  # a year may stand in the title
         described = f"{described[: period.start]} {described[period.end :]}"
-        rows = [row for row in rows if period.first <= _entry(row).upload_date[:10] <= (period.last or "9999")]
+        rows = [row for row in rows if period.first <= row.entry.upload_date[:10] <= (period.last or "9999")]
     rows = [row for row in rows if is_of_kind(row, reference.kind)]
     wanted = tuple(dict.fromkeys(words(described)))
     if not wanted and not (reference.has_noun and reference.is_definite):
@@ -170,7 +170,7 @@ def _by_description(reference: DocumentReference, rows: Sequence[Chunk], today: 
     if not fitting:
         return MeantDocuments()
     if reference.order:
-        newest_first = sorted((row for _, row in fitting), key=lambda row: _entry(row).upload_date, reverse=True)
+        newest_first = sorted((row for _, row in fitting), key=lambda row: row.entry.upload_date, reverse=True)
         ordered = newest_first if reference.order == "newest" else newest_first[::-1]
         return MeantDocuments(certain=tuple(ordered[: reference.count or 1]))
     best = fitting[0][0]
@@ -194,7 +194,7 @@ def _fitting(asked: Sequence[str], rows: Sequence[Chunk], *, has_noun: bool) -> 
         of_title = len(own & set(words(row.title))) / max(1, len(set(words(row.title))))
         if not asked or (share >= _FITS and has_noun) or (len(own) == len(set(respelt)) > 1 and of_title >= _OF_TITLE):
             scored.append((share, row))
-    scored.sort(key=lambda each: _entry(each[1]).upload_date, reverse=True)
+    scored.sort(key=lambda each: each[1].entry.upload_date, reverse=True)
     return sorted(scored, key=lambda each: -each[0])
 
 
@@ -221,21 +221,21 @@ def _are_alike(one: str, other: str) -> bool:
 
 def _names(row: Chunk) -> frozenset[str]:
     """The words that name a document: title, file name, type, department, author."""
-    entry = _entry(row)
+    entry = row.entry
     return frozenset(words(f"{row.title} {_of_file(row)} {entry.document_type} {entry.department} {entry.author}"))
 
 
 def _of_file(row: Chunk) -> str:
-    return re.sub(r"[\W_]+", " ", _entry(row).filename.rpartition(".")[0])
+    return re.sub(r"[\W_]+", " ", row.entry.filename.rpartition(".")[0])
 
 
 def _days(row: Chunk) -> frozenset[str]:
     """The words for the day on which a document came in: its month, and year and quarter unless its name has some."""
-    day = _entry(row).upload_date
+    day = row.entry.upload_date
     if len(day) < len("2024-05"):
         return frozenset()
     month = int(day[5:7])
-    says = f"{row.title} {_entry(row).filename}"
+    says = f"{row.title} {row.entry.filename}"
     year = "" if re.search(r"(?<!\d)(?:19|20)\d\d(?!\d)", says) else day[:4]
     quarter = "" if re.search(r"\bq[1-4]\b", says, re.IGNORECASE) else f"q{(month + 2) // 3}"
     return frozenset(words(f"{year} {date(2000, month, 1):%B} {quarter}"))
@@ -243,7 +243,3 @@ def _days(row: Chunk) -> frozenset[str]:
 
 def _plain(text: str) -> str:
     return " ".join(re.findall(r"\w+", text.casefold().replace("_", " ")))
-
-
-def _entry(row: Chunk) -> DocumentEntry:
-    return row.document or DocumentEntry(filename=row.filename)

@@ -30,7 +30,6 @@ from app.answering.planning.document_answers import (
     contents_of,
     counted_of,
     described,
-    entry_of,
     fact_of,
     heading_of,
     nothing_met,
@@ -199,7 +198,7 @@ class Plans:
             if said:
                 count += 1
                 said[-1] = replace(said[-1], delta=said[-1].delta.rstrip())
-            heading = f"**{plain(row.title)}** ({plain(entry_of(row).filename)})\n\n"
+            heading = f"**{plain(row.title)}** ({plain(row.entry.filename)})\n\n"
             nothing = TextPart(self.say("says_nothing", name=f"*{plain(row.title)}*"), is_quoted=True)
             pieces += [TextPart(heading, is_quoted=True), *(said or [nothing]), TextPart("\n\n", is_quoted=True)]
         yield _ends(2, holds=count > 0)
@@ -247,7 +246,7 @@ class Plans:
             notes.append(self.say("documents_gone", number=meant.gone, chosen=meant.gone + len(meant.rows)))
         if meant.guessed:
             others = [row for row in meant.candidates if row not in meant.rows][:MOST_OPTIONS]
-            listed = ", ".join(f"*{plain(row.title)}* ({plain(entry_of(row).filename)})" for row in others)
+            listed = ", ".join(f"*{plain(row.title)}* ({plain(row.entry.filename)})" for row in others)
             notes.append(self.say("guessed", name=f"*{plain(meant.rows[-1].title)}*", others=listed))
         return notes
 
@@ -308,14 +307,14 @@ def _values(name: Filter, rows: Sequence[Chunk]) -> tuple[str, ...]:
     """Return the values that documents have of what a filter limits; of days and pages, the first and the last."""
     if name not in ("days", "pages"):
         return values_of(_FACTS.get(name, ""), rows)
-    values = sorted(value for row in rows if (value := getattr(entry_of(row), _FACTS[name])))
+    values = sorted(value for row in rows if (value := getattr(row.entry, _FACTS[name])))
     ends = dict.fromkeys(str(each)[:10] for each in (*values[:1], *values[-1:]))
     return (" to ".join(ends),) if ends else ()
 
 
 def _with_values(fact: str, rows: Sequence[Chunk]) -> tuple[str, ...]:
     """Return the id of a document with each value of a fact; of those that are counted, the lowest and the highest."""
-    with_fact = {value: row.article_id for row in rows if (value := getattr(entry_of(row), fact, None))}
+    with_fact = {value: row.article_id for row in rows if (value := getattr(row.entry, fact, None))}
     if fact in ("upload_date", "page_count") and with_fact:
         return with_fact[min(with_fact)], with_fact[max(with_fact)]
     return tuple(with_fact.values())
@@ -325,7 +324,7 @@ def _ordered(rows: Sequence[Chunk], wanted: Wanted) -> list[Chunk]:
     """Return the documents in the order that was asked for; those without the fact come last."""
 
     def fact(row: Chunk) -> str | int:
-        value: str | int = row.title if wanted.sort == "title" else getattr(entry_of(row), wanted.sort)
+        value: str | int = row.title if wanted.sort == "title" else getattr(row.entry, wanted.sort)
         return value.casefold() if isinstance(value, str) else value
 
     by_title = sorted(rows, key=lambda row: (row.title.casefold(), row.article_id))
