@@ -9,7 +9,7 @@ from app.client import ClientError
 from app.page import asking, places, session
 from app.page.asking import SentQuestion
 from app.page.failures import panel, sentence
-from app.page.labels import label
+from app.page.labels import chosen, label
 from app.page.markup import passage_html
 from app.page.templates import render
 from app.schema.contributions import (
@@ -105,15 +105,7 @@ def show() -> None:
 
 def _chosen_state(counts: dict[ContributionState, int]) -> ContributionState:
     names = {state: f"{state.capitalize()} ({counts.get(state, 0)})" for state in _STATES}
-    return st.segmented_control(
-        "State",
-        list(_STATES),
-        default="pending",
-        required=True,
-        format_func=names.__getitem__,
-        key="contributions-state",
-        label_visibility="collapsed",
-    )
+    return chosen("State", names, "pending", "contributions-state")
 
 
 def _show_new(question: str, article_id: str) -> None:

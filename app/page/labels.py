@@ -1,14 +1,19 @@
-"""Texts of widgets: foreign text that is shown literally, times and counts.
+"""Texts of widgets: foreign text that is shown literally, times and counts; and buttons of which one is chosen.
 
 Streamlit interprets markdown, emoji, icons and arrows in labels, so foreign text must be escaped.
 """
 
 import re
+from collections.abc import Mapping
 from datetime import UTC, datetime
+from typing import TypeVar
+
+import streamlit as st
 
 _PUNCTUATION = re.compile(r"([!-/:-@\[-`{-~])")
 _EMOJI_OR_ARROW = re.compile(r"(?<=[:<>-])(?=[\w+:<>-])")
 _JOINER = "\u2060"  # zero-width: separates characters that Streamlit would combine
+T = TypeVar("T", bound=str)
 _LONGEST = 80
 """Characters of a label: a button of one line."""
 
@@ -19,6 +24,20 @@ def label(text: str, longest: int = _LONGEST) -> str:
     if len(line) > longest:
         line = line[: longest - 1].rstrip() + "…"
     return _PUNCTUATION.sub(r"\\\1", _EMOJI_OR_ARROW.sub(_JOINER, line)) or "…"
+
+
+def chosen(name: str, choices: Mapping[T, str], first: T, key: str) -> T:
+    """Show buttons of which one is always chosen, first this one; ``choices`` are what may be chosen, in words."""
+    choice: T = st.segmented_control(
+        name,
+        list(choices),
+        default=first,
+        required=True,
+        format_func=choices.__getitem__,
+        key=key,
+        label_visibility="collapsed",
+    )
+    return choice
 
 
 def moment(iso: str | None) -> str:

@@ -14,7 +14,7 @@ from app.page import bridge, network_log, places, session, source, timeline, top
 from app.page.chat import label_of_quotes
 from app.page.failures import failure_html, panel, sentence
 from app.page.investigations import Following, followings
-from app.page.labels import moment
+from app.page.labels import chosen, moment
 from app.page.markup import Chip, plain_chip
 from app.page.sections import CitedSection, sections_of
 from app.page.templates import render
@@ -111,17 +111,7 @@ def _head(client: Client, scenario: ScenarioInfo) -> Layout:
         st.html(status_html(scenario, health, agents))
         if not scenario.loaded:
             return "split"
-        layout: Layout = st.segmented_control(
-            "How the page is divided",
-            list(_LAYOUTS),
-            default="split",
-            required=True,
-            format_func=_LAYOUTS.__getitem__,
-            key="network-layout",
-            label_visibility="collapsed",
-            width="content",
-        )
-    return layout
+        return chosen("How the page is divided", _LAYOUTS, "split", "network-layout")
 
 
 def _wait_for_network() -> None:

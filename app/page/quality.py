@@ -1,12 +1,12 @@
 """The page of evaluation runs: scores, their history, and the outcome of each question."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 
 import streamlit as st
 
 from app.page import places, quality_history, session
 from app.page.failures import panel
-from app.page.labels import moment
+from app.page.labels import chosen, moment
 from app.page.markup import answer_blocks
 from app.page.quality_scores import PARAPHRASE, group_name, newest_html, scores_html, use_html
 from app.page.templates import render
@@ -93,7 +93,7 @@ def show_changes(runs: Sequence[QualityRun]) -> None:
     before, after = _choose_runs(runs) if len(runs) > 1 else (runs[-1], runs[-1])
     key = f"{before.id}-{after.id}"
     if before.id == after.id:
-        choice = _choice(_OF_ONE_RUN, _MISSED, key)
+        choice = chosen("Questions", _OF_ONE_RUN, _MISSED, f"quality-which-{key}")
         _show_cards(_questions(after, choice), choice, key)
         return
     compared = session.client().compare_quality(before.id, after.id)
@@ -101,7 +101,8 @@ def show_changes(runs: Sequence[QualityRun]) -> None:
     counts = {fate: sum(change.fate == fate for change in compared.changes) for fate in _FATES}
     names = {fate: f"{name} ({counts[fate]})" for fate, name in _FATES.items()}
     later = {which: f"{name} of the later run" for which, name in _OF_ONE_RUN.items()}
-    choice = _choice(names | later, next((fate for fate in _FATES if counts[fate]), _MISSED), key)
+    first = next((fate for fate in _FATES if counts[fate]), _MISSED)
+    choice = chosen("Questions", names | later, first, f"quality-which-{key}")
     if choice in _FATES:
         _show_cards([change_html(change) for change in compared.changes if change.fate == choice], choice, key)
     else:
@@ -127,19 +128,6 @@ def run_name(run: QualityRun) -> str:
     """The name of a run in a list."""
     index = f"index {run.generation[:_SHORT]}"
     return " · ".join(filter(None, [moment(run.made_at), index, run.commit, "" if run.accepted else "not accepted"]))
-
-
-def _choice(names: Mapping[str, str], first: str, key: str) -> str:
-    choice = st.segmented_control(
-        "Questions",
-        list(names),
-        default=first,
-        required=True,
-        format_func=names.__getitem__,
-        key=f"quality-which-{key}",
-        label_visibility="collapsed",
-    )
-    return str(choice)
 
 
 def _questions(run: QualityRun, which: str) -> list[str]:
@@ -185,25 +173,13 @@ def show() -> None:
 
 
 def _show_history(history: QualityRuns) -> None:
-    kind = _chosen_kind()
+    kind = chosen("Kind of evaluation", _KINDS, "retrieval", "quality-kind")
     runs = [run for run in history.runs if run.kind == kind]
     measures = [measure for measure in history.measures if measure.kind == kind]
     if runs:
         _show_runs(runs, measures)
     else:
         st.html(panel("This was not evaluated yet", "Evaluate it with:", _COMMANDS[kind], kind="note"))
-
-
-def _chosen_kind() -> QualityKind:
-    return st.segmented_control(
-        "Kind of evaluation",
-        list(_KINDS),
-        default="retrieval",
-        required=True,
-        format_func=_KINDS.__getitem__,
-        key="quality-kind",
-        label_visibility="collapsed",
-    )
 
 
 def _show_runs(runs: Sequence[QualityRun], measures: Sequence[QualityMeasure]) -> None:

@@ -12,6 +12,7 @@ import streamlit as st
 from app.client import ClientError
 from app.page import places, session
 from app.page.failures import panel, sentence
+from app.page.labels import chosen
 from app.page.templates import render
 from app.schema.usage import WEEKS, UsageOfTime, UsageReport
 from kb_pipeline.wording import counted
@@ -76,22 +77,10 @@ def unused_html(report: UsageReport) -> str:
 
 @st.fragment
 def _show_times(report: UsageReport) -> None:
-    by = _chosen()
+    by = chosen("Time", _BY, "weeks", "usage-by")
     times = report.weeks if by == "weeks" else report.days[-_DAYS:]
     st.vega_lite_chart(parts_of(times), chart(times), key=f"usage-{by}")
     st.html(render("usage", "times", report.rows_of(times), counted(len(times), by.removesuffix("s"))))
-
-
-def _chosen() -> _By:
-    return st.segmented_control(
-        "Time",
-        list(_BY),
-        default="weeks",
-        required=True,
-        format_func=_BY.__getitem__,
-        key="usage-by",
-        label_visibility="collapsed",
-    )
 
 
 def parts_of(times: Sequence[UsageOfTime]) -> pd.DataFrame:
