@@ -29,22 +29,20 @@ def seal(name: str, body: bytes) -> bytes:
     return b'%s%s"sha256":"%s"}' % (body[:-1], comma, _checksum(name, body).encode())
 
 
-class NotSealedError(ValueError):
-    """It has no checksum, so another program wrote it."""
+def is_sealed(data: bytes) -> bool:
+    """Whether the JSON object has a checksum, right or wrong; what another program wrote has none."""
+    return _SEAL.search(data) is not None
 
 
 def unseal(name: str, data: bytes) -> bytes:
     """Return the JSON object without its seal.
 
     Raises:
-        NotSealedError: it has none.
-        ValueError: the checksum does not match this name and content.
+        ValueError: it has none, or the checksum does not match this name and content.
     """
     match = _SEAL.search(data)
-    if match is None:
-        raise NotSealedError("it has no checksum")
-    body = data[: match.start()] + b"}"
-    if _checksum(name, body).encode() != match[1]:
+    body = data[: match.start()] + b"}" if match else b""
+    if match is None or _checksum(name, body).encode() != match[1]:
         raise ValueError("its checksum does not match")
     return body
 

@@ -132,7 +132,7 @@ def _of_facts(filters: SearchFilter, fields: Fields) -> list[str]:
     conditions = []
     if filters.block_type is not None and BLOCK in fields:
         listed = in_list(fields[BLOCK], filters.block_type)
-        # Rows of an older version, which knew only sections, have no value until they are written again.
+        # Rows of another program may name no kind: they are sections.
         conditions.append(f"({listed} or {fields[BLOCK]} eq null)" if "text" in filters.block_type else listed)
     for name, values in filters.facts.items():
         if name in fields:  # our own indexes hold folded values, those of other programs hold their own

@@ -25,7 +25,7 @@ from kb_pipeline.search.catalog import (
 from kb_pipeline.search.lance.database import Database, TableFiles
 from kb_pipeline.search.lance.index import LanceDBIndex
 from kb_pipeline.search.lance.table import TableStore, generation_of
-from kb_pipeline.steps.fingerprint import NotSealedError, seal, unseal
+from kb_pipeline.steps.fingerprint import is_sealed, seal, unseal
 
 if TYPE_CHECKING:
     from lancedb.table import LanceTable
@@ -105,11 +105,10 @@ class PointerTable:
         with self._database.translated_errors("read the live generation of"):
             (row,) = table.take_offsets([0]).to_list()
         try:
-            pointer = unseal(POINTER_TABLE, row["pointer"].encode())
-            return row["revision"], LivePointer.model_validate_json(pointer)
-        except (ValidationError, NotSealedError) as exc:
-            raise self._mismatch(f"a pointer that this version cannot read: {row['pointer']}") from exc
+            return row["revision"], LivePointer.model_validate_json(unseal(POINTER_TABLE, row["pointer"].encode()))
         except ValueError as exc:
+            if isinstance(exc, ValidationError) or not is_sealed(row["pointer"].encode()):
+                raise self._mismatch(f"a pointer that this version cannot read: {row['pointer']}") from exc
             raise self._database.damaged(f"does not say which generation is live: {exc}") from exc
 
     def _create(self) -> "LanceTable":

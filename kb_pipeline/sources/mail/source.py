@@ -47,7 +47,6 @@ class MailAttachment(NamedTuple):
     media_type: str
     data: bytes
     cid: str = ""
-    is_in_text: bool = False
 
     @property
     def is_picture(self) -> bool:
