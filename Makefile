@@ -13,7 +13,7 @@ endif
 endif
 
 .PHONY: help up check test test-all test-tools lint-and-types lint format types coverage docs docs-serve
-.PHONY: lock licences settings pictures home wheel clean
+.PHONY: lock licences settings pictures icons home wheel clean
 
 help: ## these lines
 	@sed -nE 's/^([a-z-]+):[^#]*## (.*)/make \1 \2/p' $(MAKEFILE_LIST) | awk '{printf "%s %-11s", $$1, $$2; $$1 = $$2 = ""; print}'
@@ -94,6 +94,9 @@ pictures: ## make docs/pictures anew, with the sample articles and Chromium
 	@scripts/setup.sh requirements-dev.lock
 	@scripts/browser.sh
 	$(BIN)/python scripts/pictures.py
+
+icons: ## cut the fonts of the chat page to the icons and letters that it shows first
+	$(BIN)/python -m kb_pipeline_tests.page_fonts
 
 home: ## keep a small home as this version makes it, once per release: the next one must take it over
 	$(BIN)/python -m kb_pipeline_tests.kept_homes

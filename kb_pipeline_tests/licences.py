@@ -24,10 +24,10 @@ LOCKS = {
 ALLOWED = frozenset(
     {
         *("0BSD", "Apache-2.0", "BSD", "BSD-2-Clause", "BSD-3-Clause", "CC0-1.0", "CNRI-Python", "ISC", "MIT"),
-        *("CC-BY-4.0", "MIT-0", "MIT-CMU", "PSF-2.0", "Zlib"),
+        *("CC-BY-4.0", "MIT-0", "MIT-CMU", "OFL-1.1", "PSF-2.0", "Zlib"),
     }
 )
-"""They ask for their text to be kept, or their author to be named, and for no more.
+"""They ask for their text to be kept, their author to be named, or a changed font to get another name, and for no more.
 
 ``BSD``: metadata does not say with how many clauses.
 """
@@ -87,7 +87,7 @@ FONTS = {
     "ray": "Roboto (Apache-2.0), in its dashboard",
     "streamlit": "Source Sans, Source Serif, Source Code and Material Symbols (OFL-1.1, Apache-2.0), KaTeX (MIT)",
 }
-"""Fonts inside wheels. This repository has none; its pages use those of Streamlit and of the reader's machine."""
+"""Fonts inside wheels. The pages use those of Streamlit, or parts of them, and those of the reader's machine."""
 
 SCRIPTS = {
     "altair": "one of its own",
@@ -187,6 +187,26 @@ class Vendored(NamedTuple):
 
 
 VENDORED = {
+    "app/page/vendor/icons.woff2": Vendored(
+        "icons of Material Symbols Rounded (Apache-2.0), cut from the font of Streamlit 1.67.0 by `make icons`",
+        "Apache-2.0",
+        "pkg:pypi/streamlit@1.67.0",
+        "a69c2afa50a4871d357ed80a90bcc6419e0cd577d96013c3ec6bc426daee2af5",
+    ),
+    "app/page/vendor/sans.woff2": Vendored(
+        "letters of Source Sans (OFL-1.1), as fonts.licences.txt beside it tells, cut from "
+        "the font of Streamlit 1.67.0 by `make icons`",
+        "OFL-1.1",
+        "pkg:pypi/streamlit@1.67.0",
+        "364fc0aac75a87efc03b9817475cc64d3899a2f8b19c45c31180f12d328a7cf2",
+    ),
+    "app/page/vendor/serif.woff2": Vendored(
+        "letters of Source Serif (OFL-1.1), as fonts.licences.txt beside it tells, cut from "
+        "the font of Streamlit 1.67.0 by `make icons`",
+        "OFL-1.1",
+        "pkg:pypi/streamlit@1.67.0",
+        "53296d9a6c7b567de85e97f5bac996ff690e80cfbd978e159d80cb24163b9256",
+    ),
     "app/page/vendor/force-graph.min.js": Vendored(
         "force-graph 1.52.0 (MIT) as npm has it, with parts of D3 (ISC, BSD-3-Clause), Lodash, Preact and others (MIT, "
         "ISC), as force-graph.licences.txt beside it tells",

@@ -16,6 +16,7 @@
     markup          markdown as safe HTML; labels: safe texts of widgets
     bridge          clicks inside of that HTML
     server          the web server, which also fetches images from the service
+    frame           the HTML before Streamlit's scripts have come, with waiting.js; kept: files that browsers keep
 
 Nothing is imported here, so that getting the command does not import Streamlit.
 """

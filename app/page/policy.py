@@ -4,11 +4,12 @@ import re
 from base64 import b64encode
 from functools import cache
 from hashlib import sha256
-from importlib.resources import files
 
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from app.language.messages import ENGLISH
+from app.page.frame import frame
 from kb_pipeline.web.headers import PRIVATE, AddedHeaders
 
 _INLINE = re.compile(r"<script>(.*?)</script>", re.DOTALL)
@@ -30,7 +31,7 @@ class PageHeaders:
 def policy(host: str) -> str:
     """Only this page's files, and connections to it: the browser never loads a foreign address from an article.
 
-    Scripts are Streamlit's files, its one inline script by its hash, and our components, which it loads from blobs.
+    Scripts are Streamlit's files, the inline scripts by their hashes, and our components, which it loads from blobs.
     """
     # not every browser takes the WebSocket of a page for a part of itself
     sockets = f" ws://{host} wss://{host}" if _HOST.fullmatch(host) else ""
@@ -54,6 +55,6 @@ def policy(host: str) -> str:
 
 @cache
 def _inline_scripts() -> tuple[str, ...]:
-    """The hashes of the scripts in Streamlit's page, by which a policy allows them and no others."""
-    page = files("streamlit").joinpath("static/index.html").read_text(encoding="utf-8")
+    """The hashes of the scripts in the page, Streamlit's and ours, by which a policy allows them and no others."""
+    page = frame(ENGLISH, can_ask=True)
     return tuple(f"'sha256-{b64encode(sha256(each.encode()).digest()).decode()}'" for each in _INLINE.findall(page))

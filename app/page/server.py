@@ -1,4 +1,5 @@
-"""The page's web server: Streamlit's, plus compression, security headers and a proxy for the service's images.
+"""The page's web server: Streamlit's, plus compression, security headers, what readers see before Streamlit's scripts
+have come, and a proxy for the service's images.
 
 The page's server fetches images because the browser may not be able to reach the service, and because the service
 checks for each image whether this reader may see it.
@@ -14,7 +15,7 @@ from pathlib import Path
 from starlette.middleware import Middleware
 from starlette.middleware.gzip import DEFAULT_EXCLUDED_CONTENT_TYPES, GZipMiddleware
 from starlette.requests import Request
-from starlette.responses import FileResponse, JSONResponse, Response
+from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 from streamlit.starlette import App
@@ -22,10 +23,12 @@ from streamlit.starlette import App
 from app.client import Client, ClientError, ServiceDownError
 from app.client.answers import load_sdk
 from app.grounding.citations import DOCUMENT_ROUTE, IMAGE_ROUTE
+from app.page import frame
 from app.page.failures import show_failure
+from app.page.kept import KeptFiles, compress
 from app.page.policy import PageHeaders
 from app.page.session import token_for, who_asks
-from app.page.topology import ENGINE, ENGINE_FILE
+from app.page.topology import ENGINE_FILE
 from app.schema.asking import picture_path
 from app.settings import AppSettings
 from kb_pipeline.steps.formats import PDF
@@ -75,11 +78,12 @@ def create_page(settings: AppSettings, host: str = "127.0.0.1") -> App:
     """
     warming = ThreadPoolExecutor(1, thread_name_prefix="warm-up")
     imports = warming.submit(_import_what_readers_need)
+    warming.submit(compress, frame.linked())
 
     @asynccontextmanager
     async def lifespan(_: App) -> AsyncIterator[None]:
         await asyncio.wrap_future(imports)
-        warming.shutdown()
+        warming.shutdown(wait=False)
         yield
 
     guard = Middleware(RequestGuard, bound_to=host, allowed_hosts=settings.allowed_hosts, health_paths=_HEALTH_PATHS)
@@ -87,15 +91,17 @@ def create_page(settings: AppSettings, host: str = "127.0.0.1") -> App:
         _SCRIPT,
         lifespan=lifespan,
         routes=[
-            engine_route(),
             *(route(settings.service_url) for route in (image_route, document_route, picture_route)),
         ],
         middleware=[
             guard,
-            # Streamlit sends its scripts uncompressed; streams of events, pictures and WebSockets stay as they are
+            # for browsers that do not take brotli, and for all that is not kept; streams of events, pictures and
+            # WebSockets stay as they are
             Middleware(GZipMiddleware, compresslevel=_COMPRESSION, exclude_content_types=_NOT_COMPRESSED),
+            Middleware(KeptFiles, ours=(ENGINE_FILE, *frame.FILES), instead=frame.INSTEAD),
             Middleware(WithoutOrigin),
             Middleware(PageHeaders),
+            Middleware(frame.Frame),
         ],
         on_script_error=show_failure,
     )
@@ -105,16 +111,6 @@ def _import_what_readers_need() -> None:
     for module in _NEEDED_BY_FIRST_VISIT:
         importlib.import_module(module)
     load_sdk()
-
-
-def engine_route() -> Route:
-    """A route to the script that draws networks, which browsers keep; its name changes with its version."""
-    headers = {"cache-control": "public, max-age=31536000, immutable"}
-
-    async def engine(_: Request) -> Response:
-        return FileResponse(ENGINE_FILE, headers=headers, media_type="text/javascript")
-
-    return Route(ENGINE, engine, methods=["GET", "HEAD"])
 
 
 def _refusal(error: ClientError) -> Response:

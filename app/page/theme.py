@@ -15,8 +15,13 @@ def dress() -> None:
 
 
 @cache
-def _style() -> str:
-    names = ("colours-light.css", "colours-dark.css", "style.css", "print.css")
-    light, dark, *others = ((_HERE / name).read_text(encoding="utf-8") for name in names)
+def colours() -> str:
+    """The colours of light and dark, as CSS."""
+    light, dark = ((_HERE / f"colours-{name}.css").read_text(encoding="utf-8") for name in ("light", "dark"))
     # not chosen here: Streamlit's own colours change with the system's at once, without asking the server
-    return "\n".join((light, f"@media (prefers-color-scheme: dark) {{\n{dark}}}", *others))
+    return f"{light}\n@media (prefers-color-scheme: dark) {{\n{dark}}}"
+
+
+@cache
+def _style() -> str:
+    return "\n".join((colours(), *((_HERE / name).read_text(encoding="utf-8") for name in ("style.css", "print.css"))))

@@ -10,10 +10,9 @@ from typing import Any
 import streamlit as st
 
 from app.page import session
+from app.page.kept import address
 from app.schema.network import Findings, ScenarioInfo, TopologyRequest, TopologyResponse
 
-ENGINE = "/vendor/force-graph-1.52.0.min.js"
-"""Where the page's server has force-graph, under a name that changes with its version."""
 ENGINE_FILE = Path(__file__).with_name("vendor") / "force-graph.min.js"
 MOST = 2000
 """Elements of a network that are all shown; of a larger one, a part is."""
@@ -86,7 +85,7 @@ def data_of(
     """What the component is given."""
     topology = shown.topology
     return {
-        "engine": ENGINE,
+        "engine": address(ENGINE_FILE),
         "scenario": scenario.name,
         "version": shown.version,
         "whole": not shown.of and bool(topology.nodes),

@@ -15,8 +15,7 @@ from websockets.sync.client import connect
 
 from app.page import session
 from app.page.policy import PageHeaders, policy
-from app.page.server import document_route, engine_route, image_route, picture_route
-from app.page.topology import ENGINE, ENGINE_FILE
+from app.page.server import document_route, image_route, picture_route
 from app.settings import AppSettings
 from kb_pipeline.settings import Settings
 from kb_pipeline_tests.app.model_servers import OwnModel
@@ -239,13 +238,3 @@ def test_the_picture_of_a_question_comes_for_whoever_the_service_gives_it(easy_a
         assert "no-cache" in reply.headers["cache-control"]
         assert page.get("/api/responses/resp_2/picture", headers=ANNA).status_code == 404
         assert page.get("/api/responses/resp_1/picture").status_code == 404
-
-
-def test_the_script_that_draws_networks_is_kept_by_browsers() -> None:
-    reply = TestClient(Starlette(routes=[engine_route()])).get(ENGINE)
-    assert (reply.status_code, reply.content) == (200, ENGINE_FILE.read_bytes())
-    assert reply.headers["content-type"].startswith("text/javascript")
-    assert "immutable" in reply.headers["cache-control"]
-    assert re.search(
-        rf"Version {re.escape(ENGINE.split('-')[2].removesuffix('.min.js'))} force-graph", reply.text[:100]
-    )

@@ -1,0 +1,167 @@
+// Waiting and failing: takes a question before Streamlit's scripts have come, keeps what is typed where the line or the
+// server is lost, and says so. The words are in the HTML (templates/frame.html).
+
+const APP = '[data-testid="stApp"]'
+const BOX = '[data-testid="stChatInputTextArea"]'
+const SEND = '[data-testid="stChatInputSubmitButton"]'
+const GONE_MS = 2000 // a line that is back sooner was not missed
+const line = document.getElementById('kb-line')
+const words = line.dataset
+const early = document.querySelector('#kb-waiting textarea')
+
+const stored = (name) => JSON.parse(sessionStorage.getItem(`kb-${name}`))
+const store = (name, value) =>
+  value ? sessionStorage.setItem(`kb-${name}`, JSON.stringify(value)) : sessionStorage.removeItem(`kb-${name}`)
+
+const app = () => document.querySelector(APP)?.dataset ?? {}
+const isConnected = () => app().testConnectionState === 'CONNECTED'
+const box = () => document.querySelector(BOX)
+const shown = (text) => [...document.querySelectorAll('.kb-question')].filter((each) => each.textContent.trim() === text).length
+
+// React hears of a value only if it is set as the browser sets it.
+function put(text) {
+  const field = box()
+  Object.getOwnPropertyDescriptor(HTMLTextAreaElement.prototype, 'value').set.call(field, text)
+  field.dispatchEvent(new Event('input', { bubbles: true }))
+  return field
+}
+
+const ENTER = { key: 'Enter', code: 'Enter', keyCode: 13, bubbles: true, cancelable: true }
+const pressEnter = () => setTimeout(() => box()?.dispatchEvent(new KeyboardEvent('keydown', ENTER)), 50)
+
+// --- what is typed -----------------------------------------------------------------------------------
+
+// A question that was sent is kept until the page shows it; "send": it could not be sent yet.
+function sending() {
+  const text = box()?.value.trim()
+  if (!text) return
+  store('sent', { text, before: shown(text), conversation: location.search })
+  store('draft', null)
+}
+
+function typed(event) {
+  if (event.target.matches?.(BOX)) store('draft', event.target.value && { text: event.target.value })
+}
+
+function pressed(event) {
+  if (!event.target.matches?.(BOX) || event.key !== 'Enter' || event.shiftKey || event.isComposing) return
+  if (navigator.onLine) return sending()
+  event.preventDefault()
+  event.stopImmediatePropagation()
+  keepToSend()
+}
+
+function clicked(event) {
+  if (!event.target.closest?.(SEND)) return
+  if (navigator.onLine) return sending()
+  event.preventDefault()
+  event.stopImmediatePropagation()
+  keepToSend()
+}
+
+function keepToSend() {
+  const text = box().value.trim()
+  if (!text) return
+  store('draft', { text, send: true })
+  look()
+}
+
+// What was typed and is not in the box: after a reload, a lost line, or before there was a box.
+let isSettled = false
+function settle() {
+  const sent = stored('sent')
+  if (sent && shown(sent.text) > (sent.conversation === location.search ? sent.before : 0)) store('sent', null)
+  const field = box()
+  if (isSettled || !isConnected() || app().testScriptState !== 'notRunning' || !field || field.disabled) return
+  isSettled = true
+  const draft = stored('draft')
+  const lost = stored('sent')
+  store('sent', null)
+  if (draft) {
+    if (field.value !== draft.text) put(draft.text)
+    if (draft.send) pressEnter()
+  } else if (lost && !field.value) {
+    put(lost.text)
+    say('notSent')
+    document.addEventListener('input', () => say(), { once: true })
+  }
+}
+
+// --- before there is a page --------------------------------------------------------------------------
+
+function typeEarly() {
+  if (!early) return
+  early.value = stored('draft')?.text ?? ''
+  early.addEventListener('input', () => store('draft', early.value && { text: early.value }))
+  early.addEventListener('keydown', (event) => {
+    if (event.key !== 'Enter' || event.shiftKey || event.isComposing || !early.value.trim()) return
+    event.preventDefault()
+    store('draft', { text: early.value.trim(), send: true })
+    early.readOnly = true
+    document.querySelector('#kb-waiting p').textContent = early.dataset.sent
+  })
+}
+
+// Whoever was typing goes on typing.
+function handOver() {
+  if (!early?.isConnected || !box()) return
+  const { activeElement } = document
+  if (activeElement === early || activeElement === document.body) box().focus()
+  early.parentElement.remove()
+}
+
+// --- the line ----------------------------------------------------------------------------------------
+
+let said
+function say(what, ...more) {
+  if (said === what) return
+  said = what
+  line.replaceChildren(...(what ? [words[what], ...more] : []))
+}
+
+function reload() {
+  const link = document.createElement('a')
+  link.href = location.href
+  link.textContent = words.reload
+  return link
+}
+
+let wasConnected = false
+let goneSince
+function look() {
+  const { testConnectionState: state } = app()
+  const isOffline = !navigator.onLine
+  const isGone = state !== 'CONNECTED' && (wasConnected || state === 'PINGING_SERVER' || state === 'DISCONNECTED_FOREVER')
+  if (isOffline || isGone) {
+    goneSince ??= Date.now()
+    isSettled = false
+    document.documentElement.dataset.kbLine = 'lost'
+    if (isOffline) say('offline')
+    else if (state === 'DISCONNECTED_FOREVER') say('lost', reload())
+    else if (Date.now() - goneSince >= GONE_MS) say('unreachable')
+    else setTimeout(look, GONE_MS)
+    document.querySelector('[data-testid="stDialog"]:not(:has([data-testid="stVerticalBlock"])) [aria-label="Close"]')?.click()
+  } else if (state === 'CONNECTED') {
+    wasConnected = true
+    goneSince = undefined
+    delete document.documentElement.dataset.kbLine
+    if (said !== 'notSent') say()
+    handOver()
+    settle()
+  }
+}
+
+typeEarly()
+new MutationObserver(look).observe(document.documentElement, {
+  attributes: true, attributeFilter: ['data-test-connection-state', 'data-test-script-state', 'disabled'], childList: true, subtree: true,
+})
+for (const change of ['online', 'offline']) addEventListener(change, look)
+// before Streamlit hears of them
+addEventListener('input', typed, true)
+addEventListener('keydown', pressed, true)
+addEventListener('click', clicked, true)
+// a script that does not come leaves nothing but this
+addEventListener('error', ({ target }) => {
+  if (target.matches?.('script, link') && !app().testConnectionState) say('lost', reload())
+}, true)
+look()
