@@ -8,6 +8,7 @@ import json
 import os
 from collections.abc import Callable, Iterator
 from difflib import get_close_matches
+from functools import cache
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeVar
 
@@ -24,7 +25,7 @@ from pydantic import (
     field_validator,
     model_validator,
 )
-from pydantic_settings import BaseSettings, SettingsConfigDict
+from pydantic_settings import BaseSettings, EnvSettingsSource, PydanticBaseSettingsSource, SettingsConfigDict
 
 from kb_pipeline.errors import SettingsError
 from kb_pipeline.records import KnowledgeMode, Price
@@ -200,6 +201,15 @@ Pairs = Annotated[tuple[tuple[str, str], ...], BeforeValidator(_pairs)]
 """Pairs instead of a mapping, because settings are hashable."""
 
 
+@cache
+def _variables(kind: type[BaseSettings]) -> frozenset[str]:
+    """The names of all its variables, in small letters."""
+    own = {f"KB_{name}" for name in kind.model_fields}
+    aliases = (field.validation_alias for field in kind.model_fields.values())
+    others = {str(name) for alias in aliases if isinstance(alias, AliasChoices) for name in alias.choices}
+    return frozenset(name.lower() for name in own | others)
+
+
 class SharedSettings(BaseSettings):
     """The settings that the pipeline and the application both read: of OpenAI and of servers."""
 
@@ -214,6 +224,20 @@ class SharedSettings(BaseSettings):
         loc_by_alias=False,  # errors name our variable, also where another name for it was used
         enable_decoding=False,  # JSON is read by `_read_json`, whose errors name the variable
     )
+
+    @classmethod
+    def settings_customise_sources(
+        cls,
+        settings_cls: type[BaseSettings],
+        init_settings: PydanticBaseSettingsSource,
+        env_settings: PydanticBaseSettingsSource,
+        dotenv_settings: PydanticBaseSettingsSource,
+        file_secret_settings: PydanticBaseSettingsSource,
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        """Read the environment and ``.env`` only if they hold a setting: to look for each of a hundred takes 1 ms."""
+        known, places = _variables(settings_cls), (env_settings, dotenv_settings)
+        held = [each for each in places if isinstance(each, EnvSettingsSource) and not known.isdisjoint(each.env_vars)]
+        return init_settings, *held
 
     openai_azure_endpoint: Address | None = Field(
         None, description="Azure OpenAI resource: https://NAME.openai.azure.com."

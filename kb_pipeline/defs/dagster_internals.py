@@ -49,6 +49,7 @@ from dagster._core.remote_origin import RegisteredCodeLocationOrigin, RemoteJobO
 # SQLite's event log, whose `store_event_batch` stores one by one; PostgreSQL's batches by itself and is used as it is.
 from dagster._core.storage.event_log import SqliteEventLogStorage
 from dagster._core.storage.event_log.schema import SqlEventLogStorageTable
+from dagster._core.storage.sqlite import SQLITE_BUSY_TIMEOUT_SECONDS
 from dagster._core.storage.sqlite_storage import DagsterSqliteStorage
 
 # Only names a type: what the webserver hands to the application that we guard.
@@ -62,6 +63,7 @@ __all__ = [
     "CODE_VERSION_TAG",
     "DATA_VERSION_IS_USER_PROVIDED_TAG",
     "DATA_VERSION_TAG",
+    "SQLITE_BUSY_TIMEOUT_SECONDS",
     "AssetMaterializationPlannedData",
     "AssetObservationData",
     "CheckRunHealthResult",

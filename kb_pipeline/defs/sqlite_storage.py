@@ -1,20 +1,23 @@
-"""Dagster's SQLite storage, which writes a batch of events as a batch, and lists many partitions faster.
+"""Dagster's SQLite storage, which writes a batch of events as a batch, and compiles a statement once.
 
 Dagster's own SQLite storage writes a batch event by event, with two connections each (about a hundred events a
 second), which would be the slowest part of an ingest. ``dagster.yaml`` chooses this one under ``storage: custom``; the
 tables are Dagster's own, so that the choice can be taken back at any time. PostgreSQL's storage batches by itself.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 from dagster import Field, StringSource
 from filelock import FileLock
-from sqlalchemy import Connection, insert
+from sqlalchemy import Connection, Engine, NullPool, create_engine, insert
 
 from kb_pipeline.defs.dagster_internals import (
     ASSET_EVENTS,
+    SQLITE_BUSY_TIMEOUT_SECONDS,
     ConfigurableClassData,
     DagsterSqliteStorage,
     EventLogEntry,
@@ -27,11 +30,28 @@ from kb_pipeline.store.home import dagster_home, make_private
 _PARTITIONS = "SELECT partition FROM dynamic_partitions WHERE partitions_def_name = ? ORDER BY id"
 
 
+@lru_cache(maxsize=16)
+def _engine(database: str) -> Engine:
+    """Opens a connection each time, and knows the statements that it compiled; Dagster makes one for each event."""
+    return create_engine(database, poolclass=NullPool, connect_args={"timeout": SQLITE_BUSY_TIMEOUT_SECONDS})
+
+
 class BatchingSqliteEventLogStorage(SqliteEventLogStorage):
     """Writes a batch of asset events of one run in two transactions: the run's log, the asset index.
 
     It also lists partitions in a third of the time, which every page of an asset and every tick of the sensor does.
     """
+
+    @contextmanager
+    def _connect(self, shard: str) -> Iterator[Connection]:
+        """A transaction on the database of a run, or on the asset index."""
+        with self._db_lock:
+            engine = _engine(self.conn_string_for_shard(shard))
+            if shard not in self._initialized_dbs:
+                self._initdb(engine)
+                self._initialized_dbs.add(shard)
+            with engine.begin() as connection:
+                yield connection
 
     def get_dynamic_partitions(self, partitions_def_name: str) -> Sequence[str]:
         """The partition keys in the order in which they were added, read without SQLAlchemy's object for each row."""
