@@ -18,7 +18,9 @@ def test_every_icon_of_the_page_is_in_its_font() -> None:
 
 def test_the_icons_stand_in_for_the_font_that_streamlit_has() -> None:
     [address] = INSTEAD
-    assert (STREAMLIT / "static" / address.strip("/")).is_file(), "Streamlit has other icons: name them in app/page/frame.py"
+    assert (STREAMLIT / "static" / address.strip("/")).is_file(), (
+        "Streamlit has other icons: name them in app/page/frame.py"
+    )
 
 
 def test_letters_and_the_space_are_there_so_that_browsers_do_not_fetch_the_whole_font() -> None:

@@ -5,6 +5,7 @@ const APP = '[data-testid="stApp"]'
 const BOX = '[data-testid="stChatInputTextArea"]'
 const SEND = '[data-testid="stChatInputSubmitButton"]'
 const GONE_MS = 2000 // a line that is back sooner was not missed
+const LOCKED_MS = 3000 // a question that arrived is shown by then
 const line = document.getElementById('kb-line')
 const words = line.dataset
 const early = document.querySelector('#kb-waiting textarea')
@@ -66,12 +67,19 @@ function keepToSend() {
   look()
 }
 
+// Streamlit opens the box again when the answer to a question ends, which this server has never heard of.
+const isLocked = () => isConnected() && app().testScriptState === 'notRunning' && box()?.disabled && stored('sent')
+function unlock() {
+  if (isLocked()) setTimeout(() => isLocked() && location.reload(), LOCKED_MS)
+}
+
 // What was typed and is not in the box: after a reload, a lost line, or before there was a box.
 let isSettled = false
 function settle() {
   const sent = stored('sent')
   if (sent && shown(sent.text) > (sent.conversation === location.search ? sent.before : 0)) store('sent', null)
   const field = box()
+  if (!isSettled) unlock()
   if (isSettled || !isConnected() || app().testScriptState !== 'notRunning' || !field || field.disabled) return
   isSettled = true
   const draft = stored('draft')

@@ -1,0 +1,133 @@
+"""Waiting and failing, as a reader in a browser sees it: late scripts, a line that is gone, a server that is down."""
+
+import re
+from collections.abc import Iterator
+from contextlib import ExitStack
+
+import pytest
+from playwright.sync_api import Locator, Page, Route, expect
+
+from kb_pipeline.settings import Settings
+from kb_pipeline_tests.app.page.serving import Place
+from kb_pipeline_tests.dagster_ui import browsing, picture
+
+pytestmark = [pytest.mark.browser, pytest.mark.timeout(300)]
+
+QUESTION = "How do I crop a layer to its content?"
+SCRIPTS = re.compile(r"/static/js/")
+
+
+@pytest.fixture(scope="module")
+def place(knowledge_base: Settings, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Place]:
+    place = Place(knowledge_base, tmp_path_factory.mktemp("waiting"))
+    with place.service():
+        yield place
+
+
+@pytest.fixture(scope="module")
+def serving(place: Place) -> Iterator[ExitStack]:
+    """The page's server; closing it stops the server."""
+    with ExitStack() as running:
+        running.enter_context(place.page())
+        yield running
+
+
+@pytest.fixture
+def page(place: Place, serving: ExitStack) -> Iterator[Page]:
+    with browsing(place.page_url) as page:
+        page.set_default_timeout(90_000)
+        yield page
+
+
+def box(page: Page) -> Locator:
+    """The box for questions of the page itself, once it takes one."""
+    return page.get_by_test_id("stChatInputTextArea").and_(page.locator(":enabled"))
+
+
+def opened(page: Page) -> None:
+    page.goto("/")
+    expect(page.get_by_role("heading", name="What would you like to know?")).to_be_visible()
+    expect(box(page)).to_be_visible()
+    expect(page.locator("#kb-waiting")).to_have_count(0)
+
+
+@pytest.mark.slow("starts what it looks at, and a browser")
+def test_before_scripts_have_come_a_question_can_be_asked_in_the_readers_language(page: Page) -> None:
+    held: list[Route] = []
+    page.route(SCRIPTS, held.append)
+    page.set_extra_http_headers({"accept-language": "de-DE"})
+    page.goto("/", wait_until="commit")
+    early = page.get_by_role("textbox", name="Stellen Sie eine Frage")
+    expect(page.get_by_text("Die Seite wird geladen")).to_be_visible()
+    early.fill(QUESTION)
+    picture(page, "waiting-for-scripts")
+    early.press("Enter")
+    expect(page.get_by_text("Ihre Frage wird gestellt, sobald die Seite da ist")).to_be_visible()
+    page.unroute(SCRIPTS)
+    for request in held:
+        request.continue_()
+    expect(page.locator(".kb-question")).to_have_text(QUESTION)
+    expect(page.locator(".st-key-turn-0 .kb-answer")).to_contain_text("Crop to Content")
+    expect(page.locator("#kb-waiting")).to_have_count(0)
+
+
+@pytest.mark.slow("starts what it looks at, and a browser")
+def test_a_question_that_is_asked_offline_is_sent_when_the_line_is_back(page: Page) -> None:
+    opened(page)
+    page.context.set_offline(True)
+    expect(page.get_by_text("You are offline.")).to_be_visible()
+    box(page).fill(QUESTION)
+    page.keyboard.press("Enter")
+    expect(page.get_by_test_id("stChatInputTextArea")).to_have_value(QUESTION)
+    picture(page, "waiting-offline")
+    page.context.set_offline(False)
+    expect(page.locator(".st-key-turn-0 .kb-answer")).to_contain_text("Crop to Content")
+    expect(page.get_by_text("You are offline.")).to_have_count(0)
+    expect(page.locator(".kb-question")).to_have_count(1)
+
+
+@pytest.mark.slow("starts what it looks at, and a browser")
+def test_what_is_typed_outlives_a_reload(page: Page) -> None:
+    opened(page)
+    box(page).fill("How do I")
+    page.reload()
+    expect(box(page)).to_have_value("How do I")
+
+
+@pytest.mark.slow("starts what it looks at, and a browser")
+def test_a_server_that_is_down_is_told_in_our_words_and_what_is_typed_is_kept(
+    page: Page, place: Place, serving: ExitStack
+) -> None:
+    opened(page)
+    box(page).fill(QUESTION)
+    serving.close()
+    says = page.get_by_text("The knowledge base does not answer at the moment.")
+    expect(says).to_be_visible()
+    picture(page, "waiting-server-down")
+    serving.enter_context(place.page())
+    expect(says).to_have_count(0)
+    expect(page.get_by_test_id("stDialog")).to_have_count(0)
+    expect(box(page)).to_have_value(QUESTION)
+    box(page).press("Enter")
+    expect(page.locator(".st-key-turn-0 .kb-answer")).to_contain_text("Crop to Content")
+
+
+@pytest.mark.rare("a further way through the page in a browser")
+def test_a_question_that_did_not_arrive_stands_in_the_box_again(page: Page, place: Place, serving: ExitStack) -> None:
+    opened(page)
+    page.evaluate("() => { WebSocket.prototype.send = () => {} }")  # a line that swallows all
+    box(page).fill(QUESTION)
+    box(page).press("Enter")
+    expect(page.get_by_test_id("stChatInputTextArea")).to_have_value("")
+    serving.close()
+    expect(page.get_by_text("The knowledge base does not answer at the moment.")).to_be_visible()
+    serving.enter_context(place.page())
+    expect(page.get_by_text("Your question did not arrive. Here it is again.")).to_be_visible()
+    expect(box(page)).to_have_value(QUESTION)
+
+
+@pytest.mark.rare("a further way through the page in a browser")
+def test_ask_is_an_address_of_the_page(page: Page) -> None:
+    page.goto("/ask")
+    expect(page.get_by_role("heading", name="What would you like to know?")).to_be_visible()
+    expect(page.get_by_text("Page not found")).to_have_count(0)
