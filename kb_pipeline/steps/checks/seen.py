@@ -19,8 +19,9 @@ from kb_pipeline.records import CheckResult, ConvertedArticle, ImageInfo, LeftOu
 from kb_pipeline.steps.checks.specs import named, outcome
 
 _NOT_SEEN = (
-    "script, style, template, noscript, iframe, object, video, audio, canvas, svg > *:not(title), math, datalist, "
-    "progress, meter, dialog:not([open]), pre button, "
+    "script, style, template, noscript, iframe, object, video, audio, canvas, svg > *:not(title), datalist, "
+    "progress, meter, dialog:not([open]), pre button, [class*=lineno], [class*=line-number], "
+    "a > img:only-child[src*=logo i], a > img:only-child[alt*=logo i], "
     "nav, footer, [role=navigation], [role=banner], [role=contentinfo], [role=search], [aria-hidden=true], "
     "input[type=hidden], input[type=search], .headerlink"
 )
@@ -31,7 +32,7 @@ _BLOCKS = frozenset(
 )
 _OWN_TEXT = frozenset({"option", "select", "textarea", "title"})
 _FIELDS = frozenset({"text", "number", "button", "submit", "email", "url"})
-_ICONS = frozenset({"span", "i", "svg"})
+_ICONS = frozenset({"span", "i", "svg", "abbr"})
 _LABELS = frozenset({"button", "label"})
 _HEADINGS = frozenset({"h1", "h2", "h3", "h4", "h5", "h6"})
 _WORD = re.compile(r"\w+")
@@ -46,7 +47,7 @@ _UNSURE = re.compile(
 _HIDES = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden")
 _SIMPLE = re.compile(r"(?:^|,)\s*([.#][a-zA-Z][\w-]*)\s*(?=,|$)")
 _OPENERS = ("aria-controls", "data-target", "data-bs-target", "href", "for", "data-tab", "data-panel")
-_NOTATION = re.compile(r"</?su[bp]>|\[\[IMG:[^\[\]]*+\]\]|\]\([^()\s]*+\)|\\(?=[^\w\s]|_)")
+_NOTATION = re.compile(r"</?su[bp]>|\[\[IMG:[^\[\]]*+\]\]|\]\((?:[^()\s]*+|<[^<>]*+>)\)|\\(?=[^\w\s]|_)")
 _SENTENCE = 5
 """Words of a block that says where the published part of the page begins and ends."""
 _FEWEST = 3
@@ -94,7 +95,7 @@ def read_seen(html: str, images: Mapping[str, ImageInfo]) -> SeenPage:
     opened, unseen = _opened(body), _unseen_names(tree)
     for form in body.css("form[action], form[role=search]"):
         if form.css_first("h1, h2, h3, h4, h5, h6") is None:  # else it may be the frame of a whole page
-            for control in form.css("button, input, select, textarea"):
+            for control in form.css("button, input, label, select, textarea"):
                 control.decompose()
     for node in body.css("noscript"):
         if node.css_first("img") and not node.text().strip():
@@ -202,9 +203,11 @@ class _Reader:
             self._say(f" {text} " if around.tag == "button" else text, around, place)
             return
         tag, value = node.tag or "", node.attributes
-        if tag in _BLOCKS or _is_one_of_labels(node, tag, value):
+        if tag == "math" or tag in _BLOCKS or _is_variant(node) or _is_one_of_labels(node, tag, value):
             self._parts[place.block] += 1  # what follows is not one run of words with what came before
             place = place._replace(block=node.mem_id)
+        if tag == "math":  # its letters stand in another order in a line of text
+            return
         if tag == "tr":
             place = place._replace(row=node.mem_id)
         elif tag in ("td", "th"):
@@ -232,6 +235,11 @@ class _Reader:
             self._worded.add(part)
         if place.cell:
             self._cells[place.row][place.cell].append(text)
+
+
+def _is_variant(node: LexborNode) -> bool:
+    """Whether it is code that follows other code at once: of several languages, of which a switch shows one."""
+    return node.tag == "code" and node.prev is not None and node.prev.tag == "code"
 
 
 def _is_one_of_labels(node: LexborNode, tag: str, value: Mapping[str, str | None]) -> bool:
@@ -298,10 +306,10 @@ def _files(value: str | None) -> list[str]:
 def seen_is_published(article: ConvertedArticle, page: SeenPage) -> CheckResult:
     """Check that what readers of the page see stands in the markdown."""
     published, left_out = _Published(article.markdown), _LeftOut(article.left_out)
-    blocks = [(block, published.missing_of(block)) for block in page.blocks]
+    blocks = [published.compare(block) for block in page.blocks]
     first, last = _published_part(blocks)
     lost_words, counted, on_purpose = [], 0, 0
-    for place, (block, lost) in enumerate(blocks):
+    for place, (block, lost, _) in enumerate(blocks):
         is_inside = block.is_main or block.is_row or first <= place <= last
         if is_inside and (not lost or _is_said(block, lost)):
             if lost and left_out.holds(block.words):
@@ -311,7 +319,7 @@ def seen_is_published(article: ConvertedArticle, page: SeenPage) -> CheckResult:
             lost_words += [_example(block.words, lost)] if lost else []
     numbers = [
         f"{block.number}. {' '.join(block.words[:4])}"
-        for block, lost in blocks
+        for block, lost, _ in blocks
         if block.number and not lost and not published.holds((block.number, *block.words[:4]))
     ]
     shown = {image.file for image in article.images}
@@ -336,21 +344,46 @@ def seen_is_published(article: ConvertedArticle, page: SeenPage) -> CheckResult:
     )
 
 
-def _published_part(blocks: Sequence[tuple[_Block, Sequence[int]]]) -> tuple[int, int]:
-    """The first and the last block of which most stands in the markdown; what is there twice may be a page's header."""
-    times = Counter(block.words for block, _ in blocks)
+class _Compared(NamedTuple):
+    """A block, which of its words are missing, and where it stands in the markdown: None if it does not.
+
+    Its place is -1 if it stands there in parts.
+    """
+
+    block: _Block
+    lost: Sequence[int]
+    found: int | None
+
+
+def _published_part(blocks: Sequence[_Compared]) -> tuple[int, int]:
+    """The first and the last block that stand in the markdown, in the order of the page.
+
+    What is there twice, leads elsewhere, or is found in the middle of it, may be a page's header.
+    """
+    times = Counter(block.words for block, _, _ in blocks)
     stand = [
-        place
-        for place, (block, lost) in enumerate(blocks)
-        if len(lost) * 2 < len(block.words) >= _SENTENCE and not block.is_row and times[block.words] == 1
+        (place, found)
+        for place, (block, _, found) in enumerate(blocks)
+        if found is not None
+        and len(block.words) >= _SENTENCE
+        and not (block.is_row or times[block.words] > 1 or _is_linked(block))
     ]
-    return (stand[0], stand[-1]) if stand else (0, -1)
+    first, last = 0, len(stand) - 1
+    while first < last and stand[first][1] > stand[first + 1][1] >= 0:
+        first += 1
+    while first < last and 0 <= stand[last][1] < stand[last - 1][1]:
+        last -= 1
+    return (stand[first][0], stand[last][0]) if stand else (0, -1)
+
+
+def _is_linked(block: _Block) -> bool:
+    return block.linked >= _MOST_LINKED * len(block.words)
 
 
 def _is_said(block: _Block, lost: Sequence[int]) -> bool:
     is_whole = len(lost) == len(block.words) and not block.is_row
     fewest = _FEWEST if is_whole else 1
-    return len(block.words) >= fewest and not block.is_tool and block.linked < _MOST_LINKED * len(block.words)
+    return len(block.words) >= fewest and not block.is_tool and not _is_linked(block)
 
 
 def _example(words: Sequence[str], lost: Sequence[int]) -> str:
@@ -367,20 +400,20 @@ def _letters(text: str) -> str:
 
 
 class _Letters:
-    """Letters and digits in one piece, as words may be glued by markup."""
+    """Letters and digits in one piece, as words may be glued by markup; ``place`` is where the last ones were found."""
 
     def __init__(self, letters: str) -> None:
         self._letters = letters
-        self._place = 0
+        self.place = 0
 
     def holds(self, words: Sequence[str]) -> bool:
         """Whether the words stand there one after the other; looked for first where the last ones were found."""
         letters = _letters("".join(words))
-        place = self._letters.find(letters, self._place)
+        place = self._letters.find(letters, self.place)
         if place < 0:
-            place = self._letters.find(letters, 0, self._place + len(letters))
+            place = self._letters.find(letters, 0, self.place + len(letters))
         if place >= 0 and len(words) >= _RUN:
-            self._place = place
+            self.place = place
         return place >= 0
 
 
@@ -402,20 +435,31 @@ class _Published:
         markdown = _plain(markdown).casefold()
         words = _WORD.findall(markdown)
         self._words = frozenset(words)
-        self._runs = frozenset(zip(*(words[place:] for place in range(_RUN)), strict=False))
+        self._runs = frozenset(_runs(words))
         self._letters = _Letters(_letters(markdown))
+
+    def compare(self, block: _Block) -> _Compared:
+        """Which words of a block are missing, and where it stands; words that stand only elsewhere do not say where."""
+        if self.holds(block.words):
+            return _Compared(block, [], self._letters.place)
+        lost = self._missing_of(block)
+        runs = list(_runs(block.words))
+        is_there = len(lost) * 2 < len(block.words) if lost else sum(run in self._runs for run in runs) * 2 > len(runs)
+        return _Compared(block, lost, -1 if is_there else None)
 
     def holds(self, words: Sequence[str]) -> bool:
         """Whether the words stand there one after the other."""
         return self._letters.holds(words)
 
-    def missing_of(self, block: _Block) -> list[int]:
+    def _missing_of(self, block: _Block) -> list[int]:
         """Which words of a block are missing; all of them if the markdown has no run of them in this order."""
         words = block.words
-        if self.holds(words):
-            return []
         if block.is_row:
             return [len(words) - 1]
-        if len(words) > _RUN and self._runs.isdisjoint(zip(*(words[place:] for place in range(_RUN)), strict=False)):
+        if len(words) > _RUN and self._runs.isdisjoint(_runs(words)):
             return list(range(len(words)))
         return [place for place, word in enumerate(words) if word not in self._words]
+
+
+def _runs(words: Sequence[str]) -> Iterator[tuple[str, ...]]:
+    return zip(*(words[place:] for place in range(_RUN)), strict=False)

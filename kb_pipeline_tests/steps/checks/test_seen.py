@@ -89,6 +89,18 @@ def test_what_is_missing_is_named(page: str, markdown: str, missing: str) -> Non
         ("<button role=tab aria-controls=all>All methods</button><p>Methods", "Methods"),
         ("<pre>answer = [](3x0)</pre>", "```\nanswer = [](3x0)\n```"),
         ("<table><tr><td>REAL<br>DOUBLE<br>FLOAT<br>MORE</table>", "| REAL<br>DOUBLE<br>FLOAT<br>MORE |"),
+        (
+            "<pre><code class=mjs>import it</code><code class=cjs>const it = that</code></pre>",
+            "```\nimport it\n```\n\n```\nconst it = that\n```",
+        ),
+        (
+            "<pre><i class=linenos> 8</i>make it\n<i class=linenos> 9</i>so at once</pre>",
+            "```\nmake it\nso at once\n```",
+        ),
+        ("<p><a href=home><img src=big.png alt='The logo of pumps'></a></p>", ""),
+        ("<p>See <a href='a.html#b(int)'>the method b</a> for it</p>", "See [the method b](<a.html#b(int)>) for it"),
+        ("<p>Half is <math><mn>1</mn><mn>2</mn></math> of it.</p>", "Half is 1/2 of it."),
+        ("<form action=find><label>Search terms of the manual: <input></label></form>", ""),
         ("<p>The handlers mod_authn_* and so on</p>", "The handlers mod\\_authn\\_\\* and so on"),
     ],
 )
@@ -143,6 +155,22 @@ def test_without_a_declared_main_content_what_stands_between_published_blocks_co
     markdown = f"{first}\n\n{last}"
     assert checked(page.format("x"), markdown).passed
     assert "what was lost here" in checked(page.format("What was lost here."), markdown).message
+
+
+@pytest.mark.parametrize(
+    "header",
+    [
+        "<p>The pump of the north</p>",  # stands in the middle of the markdown
+        "<p>The first page of the pump</p>",  # its words stand there, but not one after the other
+        "<p><a href=a>The first sentence of this</a></p>",
+    ],
+)
+def test_the_published_part_does_not_begin_in_the_header_of_a_site(header: str) -> None:
+    first, last = "The first sentence of this page.", "The pump of the north is the last one."
+    page = f"{header}<p>What else the site has.</p><p>{first}</p><p>In the middle it stands.</p><p>{last}</p>"
+    markdown = f"{first}\n\nIn the middle it stands.\n\n{last}"
+    assert checked(page, markdown).passed, checked(page, markdown).message
+    assert not checked(page, markdown.replace("In the middle it stands.", "")).passed
 
 
 def test_the_time_grows_with_the_page_only() -> None:
