@@ -28,7 +28,7 @@ from kb_pipeline.steps.html.page import find_main_content, is_filled, remove_fur
 from kb_pipeline.steps.html.page_marks import keep_pages, splits_word
 from kb_pipeline.steps.html.picture_sources import show_pictures
 from kb_pipeline.steps.html.placeholders import Placeholders
-from kb_pipeline.steps.html.tables import unwrap_layout_tables
+from kb_pipeline.steps.html.tables import name_columns, unwrap_layout_tables
 from kb_pipeline.steps.html.text import join_keys, spell_out_definition_lists, tidy_headings
 from kb_pipeline.steps.pages import PAGE_TAG
 
@@ -162,6 +162,7 @@ def _tidied(
     tidy_links(main)
     join_code_lines(main)
     part_code_variants(main)
+    name_columns(main)
     counts = count_content(main)
 
     placeholders = Placeholders()

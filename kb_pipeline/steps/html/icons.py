@@ -6,7 +6,7 @@ Not here: pictures in files (``images``).
 
 from kb_pipeline.steps.html.dom import BLOCKS, HEADINGS, Element, has_text, names, text_of
 
-_ICONS = ("svg", "i", "span", "b", "em", "td", "th")
+_ICONS = ("svg", "i", "span", "b", "em", "abbr", "td", "th")
 _CELLS = frozenset({"td", "th"})
 _PLACES = names("td th p li dt dd caption")
 _LONGEST = 2000

@@ -4,6 +4,7 @@ That is navigation, page tools, footers and elements without text for readers.
 """
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import Literal, TypeAlias
 
@@ -155,6 +156,8 @@ def _why_furniture(element: Element, contents: PageContents) -> _Why:
     if not (own_classes or identifier) or element.tag in _CONTENT_TAGS:
         return ""
     furniture = (own_classes & _CLASSES) | ({identifier} & _IDS)
+    if element.tag == "sup":  # in a sentence: "citation needed"
+        furniture -= _SUBJECTS
     if furniture:
         if furniture <= _SUBJECTS and _states_something(element, contents):
             return ""
@@ -196,6 +199,8 @@ _NAVIGATION_WORDS = names(
     "prev previous next up home top index contents table of back to page section chapter start forward main menu the "
     "this first last parent"
 )
+_RELATIONS = names("prev previous next up")
+"""What a link says in ``rel`` of the page that it leads to."""
 _EDIT_LINK = re.compile(
     r"\W*(?:edit|improve|view|show|report|suggest)\b.{0,30}\b(?:page|source|github|gitlab|issue|bug|edits|error)\W*$",
     re.I,
@@ -247,7 +252,9 @@ def _is_breadcrumb(block: Element, contents: PageContents) -> bool:
 
 def _is_page_tool(element: Element, contents: PageContents) -> bool:
     text = contents.text(element, _LONGEST)
-    if not text or len(text) >= _LONGEST:
+    if not text or _leads_around(element, contents):
+        return bool(text)
+    if len(text) >= _LONGEST:
         return False
     if element.tag == "a":
         return bool(_EDIT_LINK.match(text)) and _stands_alone(element, contents)
@@ -259,6 +266,18 @@ def _stands_alone(link: Element, contents: PageContents) -> bool:
     if parent is None or parent.tag in ("li", "td", "dd"):
         return False
     return len(contents.text(parent, _LONGEST)) < 2 * len(text_of(link)) + 30
+
+
+def _leads_around(element: Element, contents: PageContents) -> bool:
+    """Return whether the element contains only links, one of them to the next page or the like, or all to languages."""
+    links = contents.links(element)
+    is_around = any(_RELATIONS.intersection((link.get("rel") or "").split()) for link in links)
+    is_translated = len(links) > 1 and all(link.get("hreflang") for link in links)
+    if element.tag == "a" or not (is_around or is_translated):
+        return False
+    words = Counter(_WORD.findall(contents.text(element, _MOST_SAID).lower()))
+    words.subtract(word for link in links for word in _WORD.findall(text_of(link).lower()))
+    return _NAVIGATION_WORDS.issuperset(+words)
 
 
 def _is_plain_navigation(element: Element, text: str, contents: PageContents) -> bool:

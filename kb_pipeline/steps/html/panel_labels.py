@@ -99,16 +99,32 @@ def _is_of_box(label: Element, by_id: Mapping[str, Element]) -> bool:
 
 
 def _row_of_boxes(row: Element | None, labels: list[Element]) -> Iterator[tuple[Element, Element]]:
-    """Yield labels of boxes and radio buttons that show the element after each of them, or after all of them."""
-    for label in labels:
-        following = label.getnext()
-        if following is not None and following.tag in _PANEL_TAGS and not (label.tail or "").strip():
-            yield label, following
+    """Yield labels of boxes and radio buttons with what they show.
+
+    That is the element after each of them, or those that follow all of them, or stand in the one that does.
+    """
+    waiting: list[Element] = []
+    kinds = [(kind, list(group)) for kind, group in groupby(row if row is not None else (), key=_kind_in_row)]
+    for kind, parts in kinds:
+        if kind == "panels" and waiting and not (waiting[-1].tail or "").strip():
+            yield from _in_order(waiting, parts)
+        waiting = [each for each in parts if each in labels] if kind == "boxes" else []
     content = row.getnext() if row is not None else None
-    if row is None or content is None or not len(content) == len(labels) > 1:
-        return
-    if all(each.tag in ("label", "input") for each in row):
-        yield from zip(labels, content, strict=True)
+    if content is not None and len(kinds) == 1 < len(labels):
+        yield from _in_order(labels, [content])
+
+
+def _in_order(labels: list[Element], parts: list[Element]) -> Iterator[tuple[Element, Element]]:
+    if len(labels) > 1 and len(parts) != len(labels):
+        parts = list(parts[0])
+    if len(labels) in (1, len(parts)):
+        yield from zip(labels, parts, strict=False)
+
+
+def _kind_in_row(element: Element) -> str:
+    if element.tag in ("label", "input"):
+        return "boxes"
+    return "panels" if element.tag in _PANEL_TAGS else ""
 
 
 def _by_order(page: Element) -> Iterator[tuple[Element, Element]]:

@@ -1,8 +1,8 @@
 """The file of a picture: pages name several, and show a blank one until readers come near, or a small one to click on.
 
-First what the tools for loading pictures late name, then ``src`` unless it is a spacer, then whatever else the page
-names in this place. A link from a picture to a larger one of the folder shows that one. Here, too: pictures that
-stand in ``noscript``, behind an empty box, or in elements other than ``img``.
+First what the tools for loading pictures late name, then ``src``, and the same in other widths, unless it is a spacer,
+then whatever else the page names in this place. A link from a picture to a larger one of the folder shows that one.
+Here, too: pictures that stand in ``noscript``, behind an empty box, or in elements other than ``img``.
 """
 
 import re
@@ -14,6 +14,8 @@ from kb_pipeline.steps.html.image_files import ImageFiles
 LATE_SOURCES = re.compile(r"data-(?:[a-z]+-)*(?:src|srcset|original|lazy|echo|img|image)")
 """Attributes in which tools that load pictures late name them."""
 _OTHERS = ("srcset", "data-noscript", "data-sources")
+_WIDTHS = re.compile(r"\s[0-9]+w\s*(?:,|$)")
+"""Of pictures that are told by their widths, a screen that is wide shows the widest."""
 _SPACER = 32
 """Pixels up to which a picture may stand in the place of another one."""
 _BACKGROUND = re.compile(r"background(?:-image)?\s*:[^;]*?url\(\s*['\"]?([^'\")]+)", re.I)
@@ -52,7 +54,8 @@ def find_file(image: Element, files: ImageFiles) -> ImageInfo | ImageProblem:
     problems: list[ImageProblem] = []
     spacer: ImageInfo | None = None
     late = [str(name) for name in image.attrib if LATE_SOURCES.fullmatch(str(name))]
-    for group in (late, ["src"], _OTHERS):
+    own = ["src", "srcset"] if _WIDTHS.search(image.get("srcset") or "") else ["src"]
+    for group in (late, own, _OTHERS):
         images = [files.find(address) for name in group for address in _addresses(image, name)]
         problems += [each for each in images if isinstance(each, ImageProblem)]
         largest = max((each for each in images if isinstance(each, ImageInfo)), key=_area, default=None)

@@ -46,6 +46,26 @@ def unwrap_layout_tables(main: Element) -> None:
             _unwrap(table)
 
 
+def name_columns(main: Element) -> None:
+    """Make bold text of headings that are the names of columns, in place: they head no text of the article."""
+    for table in main.iter("table"):
+        headings = list(table.iterdescendants(*HEADINGS))
+        if headings and _name_columns(table, headings):
+            for heading in headings:
+                heading.tag = "strong"
+
+
+def _name_columns(table: Element, headings: list[Element]) -> bool:
+    first, *others = own_rows(table) or [table]
+    names = [each.getparent() for each in headings]
+    fill = all(
+        cell is not None and cell.getparent() is first and text_of(cell) == text_of(heading)
+        for cell, heading in zip(names, headings, strict=True)
+    )
+    values = [cell for row in others for cell in cells_of(row)]
+    return fill and min(size(table)) > 1 and all(len(text_of(cell, _LONGEST_VALUE)) < _LONGEST_VALUE for cell in values)
+
+
 def flatten_cell(cell: Element) -> None:
     """Make all content of a cell inline, in place; each row of a nested table becomes a line."""
     markers = {
@@ -101,6 +121,10 @@ _MOST_REPEATED = 400
 """Characters that repeating a cell may add to a row; what is longer is prose, which nobody looks up by its column."""
 _LONGEST_LABEL = 80
 """Characters of a cell that is repeated in however many rows below it; longer ones are, as long as they add little."""
+
+
+_LONGEST_VALUE = 200
+"""Characters of cells below the names of columns; longer ones are texts, which have headings."""
 
 
 class Slot(NamedTuple):
@@ -168,7 +192,7 @@ def _flatten(table: Element) -> None:
     for row in own_rows(table):
         for cell in cells_of(row):
             flatten_cell(cell)
-    grid = [row for row in lay_out(table) if any(row)]
+    grid = list(_filled_rows(lay_out(table)))
     if len(grid[0]) > _MOST_COLUMNS:
         raise UnreadableArticleError(
             f"a table has {len(grid[0]):,} columns, at most {_MOST_COLUMNS:,} can be written; split it"
@@ -195,6 +219,17 @@ def _flatten(table: Element) -> None:
     if caption is not None and has_text(caption):
         caption.tag, caption.tail = "p", None
         table.addprevious(caption)
+
+
+def _filled_rows(grid: list[list[Slot | None]]) -> Iterator[list[Slot | None]]:
+    """Yield the rows that have cells; what only begins the cells of the row below, or goes on in it, is part of it."""
+    for row, below in zip(grid, [*grid[1:], []], strict=True):
+        if below and all(
+            slot is None or (other and other.cell is slot.cell) for slot, other in zip(row, below, strict=True)
+        ):
+            below[:] = [slot or other for slot, other in zip(row, below, strict=True)]
+        elif any(row):
+            yield row
 
 
 def _has_header(table: Element) -> bool:

@@ -9,6 +9,7 @@ from kb_pipeline.steps.html.dom import (
     dissolve,
     has_text,
     is_block,
+    is_inside,
     names,
     text_of,
     wrap_content,
@@ -17,6 +18,7 @@ from kb_pipeline.steps.html.placeholders import PLACEHOLDER, without_placeholder
 
 _BOLD = names("strong b")
 _ITALIC = names("em i cite var dfn")
+_STRUCK = names("s del strike")
 _MEANINGLESS = names("u ins mark big small font acronym abbr label blink bdi bdo time data output")
 
 
@@ -36,6 +38,9 @@ def tidy_emphasis(main: Element) -> None:
             dissolve(element)
     for element in list(main.iter(*_MEANINGLESS)):
         dissolve(element)
+    for element in list(main.iter(*_STRUCK)):
+        if is_inside(element, *_STRUCK):
+            dissolve(element)
 
 
 def _flanks(element: Element) -> bool:

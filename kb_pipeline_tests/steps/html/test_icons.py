@@ -14,6 +14,7 @@ from kb_pipeline_tests.steps.html.pages import image, markdown
         "<td><svg role=img aria-labelledby=t><title id=t>Yes</title></svg>",
         "<td><svg aria-label=Yes><use href='#yes'/></svg>",
         "<td><a href=x><i title=Yes></i></a>",
+        "<td><abbr title=Yes><i class=y></i></abbr>",
         "<td title=Yes class=y>",
         "<td><img src=tick.png alt=Yes>",
     ],

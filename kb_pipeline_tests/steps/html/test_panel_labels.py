@@ -30,6 +30,10 @@ ONE_AND_TWO = "**One**\n\nalpha\n\n**Two**\n\nbeta"
         "<ul><li><a href='#p1'>One</a><li><a href='#p2'>Two</a></ul><div id=p1>alpha</div><div id=p2 hidden>beta</div>",
         "<div><input type=radio id=a checked><label for=a>One</label><input type=radio id=b><label for=b>Two</label>"
         "</div><div><p>alpha</p><p>beta</p></div>",
+        "<div><input type=radio id=a checked><label for=a>One</label><input type=radio id=b><label for=b>Two</label>"
+        "<div>alpha</div><div>beta</div></div>",
+        "<div><input type=radio id=a checked><label for=a>One</label><input type=radio id=b><label for=b>Two</label>"
+        "<div><div>alpha</div><div>beta</div></div></div>",
         "<button>One</button><div hidden>alpha</div><button>Two</button><div hidden>beta</div>",
         "<style>.p{max-height:0;overflow:hidden}</style>"
         "<button>One</button><div class=p>alpha</div><button>Two</button><div class=p>beta</div>",

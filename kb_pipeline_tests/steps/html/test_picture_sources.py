@@ -28,6 +28,7 @@ def shown(html: str) -> list[str]:
         "<img src=spacer.gif data-srcset='small.png 120w, real.png 400w'>",
         "<img data-lazy-srcset='small.png 120w,real.png 400w'>",
         "<img src=spacer.gif srcset='small.png 120w, real.png 400w'>",
+        "<img src=small.png srcset='small.png 120w, real.png 400w' sizes=100vw>",
         "<img class=lazy src='data:image/gif;base64,AA'><noscript><img src=real.png alt=Window></noscript>",
         "<noscript><img src=real.png></noscript><img class=lazy src=spacer.gif>",
         "<span><img class=lazy src=spacer.gif></span><noscript><img src=real.png></noscript>",

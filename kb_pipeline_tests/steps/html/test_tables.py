@@ -50,6 +50,28 @@ def test_a_cell_over_several_columns_holds_for_each_of_them(rows: str, expected:
     assert markdown(f"{ROLES}{rows}</table>").split("\n")[2:] == expected
 
 
+def test_a_row_that_only_begins_the_cells_of_the_next_one_is_part_of_it() -> None:
+    html = "<table><tr><th>Year<th>Month<tr><th rowspan=3>2025<tr><td>May<tr><td>June</table>"
+    assert markdown(html).split("\n")[2:] == ["| 2025 | May |", "| 2025 | June |"]
+
+
+def test_headings_that_name_columns_are_the_header_of_a_table() -> None:
+    html = "<table><tr><td><h3>Plan</h3><td><h3>Price</h3><tr><td>Free<td>0<tr><td>Gold<td>9</table>"
+    assert markdown(html) == "| **Plan** | **Price** |\n| --- | --- |\n| Free | 0 |\n| Gold | 9 |"
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        f"<tr><td><h3>News</h3><td>Links<tr><td>{'many words ' * 40}<td>x",
+        "<tr><td><h3>News</h3>of today<td>Links<tr><td>a<td>x",
+        "<tr><td>Links<td>x<tr><td><h3>News</h3><td>a",
+    ],
+)
+def test_headings_of_texts_are_not(rows: str) -> None:
+    assert "### News" in markdown(f"<table>{rows}</table>")
+
+
 def test_a_header_over_several_columns_heads_each_of_them() -> None:
     html = "<table><tr><th rowspan=2>Plan<th colspan=2>Limits<tr><th>hour<th>day<tr><td>Free<td>1<td>9</table>"
     assert markdown(html).split("\n") == [

@@ -42,6 +42,7 @@ def test_literal_text_never_becomes_a_marker(text: str) -> None:
         ("<b>bold</b> and <i>it</i>", "**bold** and *it*"),
         ("<b><b>x</b></b><b> </b>", "**x**"),
         ("<b>Note:</b>glued", "Note:glued"),
+        ("<s>old <del>older</del></s>", "~~old older~~"),
         ("H<sub>2</sub>O x<sup>2</sup> <del>old</del>", "H<sub>2</sub>O x<sup>2</sup> ~~old~~"),
         ("<u>u</u><font color=red>f</font><abbr title=t>a</abbr>", "ufa"),
         ("one\n   two&nbsp;three", "one two three"),
