@@ -47,10 +47,13 @@ def unwrap_layout_tables(main: Element) -> None:
 
 
 def name_columns(main: Element) -> None:
-    """Make bold text of headings that are the names of columns, in place: they head no text of the article."""
+    """Make bold text of headings that are the names of columns, in place: they head no text of the article.
+
+    One heading alone names the table, and the section that it begins.
+    """
     for table in main.iter("table"):
         headings = list(table.iterdescendants(*HEADINGS))
-        if headings and _name_columns(table, headings):
+        if len(headings) > 1 and _name_columns(table, headings):
             for heading in headings:
                 heading.tag = "strong"
 
