@@ -2,7 +2,6 @@
 
 import ast
 from collections.abc import Iterator, Sequence
-from functools import cache
 from graphlib import TopologicalSorter
 from pathlib import Path
 
@@ -67,19 +66,15 @@ CLOUD = {
 """Where an SDK of a cloud may be known."""
 
 
-@cache
-def imports(path: Path) -> tuple[str, ...]:
+def imports(path: Path) -> Iterator[str]:
     """Full names of everything that a file imports, also inside functions."""
-    names: list[str] = []
     for node in ast.walk(ast.parse(path.read_text())):
         if isinstance(node, ast.Import):
-            names += (alias.name for alias in node.names)
+            yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom) and node.module:
-            names += (f"{node.module}.{alias.name}" for alias in node.names)
-    return tuple(names)
+            yield from (f"{node.module}.{alias.name}" for alias in node.names)
 
 
-@cache
 def sources(*folders: str) -> list[Path]:
     return sorted(path for folder in folders for path in (ROOT / folder).rglob("*.py"))
 

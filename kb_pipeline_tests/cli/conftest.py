@@ -4,28 +4,20 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 from typing import Any
 
 import pytest
-import typer.main
 
 from kb_pipeline.cli import console, main
 from kb_pipeline.settings import Settings
 from kb_pipeline_tests.conftest import Article
-from kb_pipeline_tests.defs.conftest import (
-    _history_made_once,
-    _migrations_read_once,
-    _prints_go_to_the_terminal_alone,
-    _unsafe_and_fast,
-)
+from kb_pipeline_tests.defs.conftest import _migrations_read_once, _unsafe_and_fast
 from kb_pipeline_tests.pictures import screenshot
 
-# each test makes a history of Dagster
-__all__ = ["_history_made_once", "_migrations_read_once", "_prints_go_to_the_terminal_alone", "_unsafe_and_fast"]
+__all__ = ["_migrations_read_once", "_unsafe_and_fast"]  # each test makes a history of Dagster
 
 KB = str(Path(sys.executable).parent / "kb")
 
@@ -79,14 +71,6 @@ def kb(own_environment: dict[str, str], tmp_path: Path):
         )
 
     return run
-
-
-@pytest.fixture(scope="session", autouse=True)
-def _commands_made_once() -> Iterator[None]:
-    """Typer reads the signatures of all commands each time that one is called."""
-    with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(typer.main, "get_command", cache(typer.main.get_command))
-        yield
 
 
 @pytest.fixture

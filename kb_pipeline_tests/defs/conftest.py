@@ -1,18 +1,13 @@
 """A Dagster instance as ``dagster.yaml`` sets it up, and the assets run on it."""
 
-import shutil
 import sqlite3
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
-from typing import Any
 
 import dagster as dg
 import pytest
 from alembic.config import Config
 from alembic.script import ScriptDirectory
-from dagster._core.storage import local_compute_log_manager
-from dagster._utils import ensure_file
 from sqlalchemy import Engine, event
 
 from kb_pipeline.defs.partitions import add_articles
@@ -50,35 +45,6 @@ def _migrations_read_once() -> Iterator[None]:
 
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(ScriptDirectory, "from_config", once)
-        yield
-
-
-@pytest.fixture(scope="session", autouse=True)
-def _history_made_once(_migrations_read_once: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """A new history, of three databases with forty tables, is copied from then on."""
-    empty, make = tmp_path_factory.mktemp("history"), BatchingSqliteStorage.__init__
-    BatchingSqliteStorage(str(empty))
-
-    def copied(self: BatchingSqliteStorage, base_dir: str, *others: Any) -> None:
-        if not Path(base_dir, "history").exists():
-            shutil.copytree(empty, base_dir, dirs_exist_ok=True)
-        make(self, base_dir, *others)
-
-    with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(BatchingSqliteStorage, "__init__", copied)
-        yield
-
-
-@pytest.fixture(scope="session", autouse=True)
-def _prints_go_to_the_terminal_alone() -> Iterator[None]:
-    """For what a run prints, Dagster starts four processes that copy it to files; only whole servers show these."""
-
-    def to_no_file(_stream: object, path: str) -> AbstractContextManager[None]:
-        ensure_file(path)
-        return nullcontext()
-
-    with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(local_compute_log_manager, "mirror_stream_to_file", to_no_file)
         yield
 
 
