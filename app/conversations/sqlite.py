@@ -357,8 +357,6 @@ class SQLiteConversations(ConversationStore):
     async def _list(
         self, user_id: str, limit: int, after: Position | None, words: Sequence[str]
     ) -> list[ConversationSummary]:
-        if not self._path.exists():
-            return []  # and the file is not made
         values = {"user": user_id, "limit": limit, "words": json.dumps(words)} | (after._asdict() if after else {})
         query = _NEWEST.format(further=(_AFTER if after else "") + (_CONTAINING if words else ""))
         return await self._do(lambda file: list(map(_summary, file.execute(query, values))), write=False)

@@ -54,7 +54,8 @@ def opened(page: Page) -> None:
 @pytest.mark.slow("starts what it looks at, and a browser")
 def test_before_scripts_have_come_a_question_can_be_asked_in_the_readers_language(page: Page) -> None:
     held: list[Route] = []
-    page.route(SCRIPTS, held.append)
+    have_come = False
+    page.route(SCRIPTS, lambda route: route.continue_() if have_come else held.append(route))
     page.set_extra_http_headers({"accept-language": "de-DE"})
     page.goto("/", wait_until="commit")
     early = page.get_by_role("textbox", name="Stellen Sie eine Frage")
@@ -63,7 +64,7 @@ def test_before_scripts_have_come_a_question_can_be_asked_in_the_readers_languag
     picture(page, "waiting-for-scripts")
     early.press("Enter")
     expect(page.get_by_text("Ihre Frage wird gestellt, sobald die Seite da ist")).to_be_visible()
-    page.unroute(SCRIPTS)
+    have_come = True
     for request in held:
         request.continue_()
     expect(page.locator(".kb-question")).to_have_text(QUESTION)
@@ -115,12 +116,17 @@ def test_a_server_that_is_down_is_told_in_our_words_and_what_is_typed_is_kept(
 @pytest.mark.rare("a further way through the page in a browser")
 def test_a_question_that_did_not_arrive_stands_in_the_box_again(page: Page, place: Place, serving: ExitStack) -> None:
     opened(page)
-    page.evaluate("() => { WebSocket.prototype.send = () => {} }")  # a line that swallows all
+    page.evaluate(
+        """() => { const { send } = WebSocket.prototype
+        WebSocket.prototype.send = () => {} // a line that swallows all
+        window.mend = () => { WebSocket.prototype.send = send } }"""
+    )
     box(page).fill(QUESTION)
     box(page).press("Enter")
     expect(page.get_by_test_id("stChatInputTextArea")).to_have_value("")
     serving.close()
     expect(page.get_by_text("The knowledge base does not answer at the moment.")).to_be_visible()
+    page.evaluate("window.mend()")
     serving.enter_context(place.page())
     expect(page.get_by_text("Your question did not arrive. Here it is again.")).to_be_visible()
     expect(box(page)).to_have_value(QUESTION)

@@ -265,6 +265,7 @@ def test_no_route_that_names_a_response_answers_anybody_but_its_owner(serve: Ser
         "response_id",
         "name",  # of a tool
         "contribution_id",
+        "gap_id",
         "investigation_id",
         "share_id",  # of a link, which others are meant to follow
     }  # no other names one
