@@ -13,10 +13,10 @@ from functools import cached_property
 from app.grounding.citations import CitationBook
 from app.grounding.references import find_references, write_references
 from app.grounding.statements import AnswerPart, Statement, Statements, unreferenced
-from app.grounding.values import Reading, Value, said_otherwise, values_of
 from app.language.messages import Messages
 from app.language.sentences import units_of
 from app.schema.passages import Citation
+from kb_pipeline.steps.values.reading import Reading, Value, said_otherwise, values_of
 
 Suggest = Callable[[str, Sequence[Citation]], Citation | None]
 """A function from a text without a reference to the passage that is clearly nearest to it, if one is."""

@@ -10,8 +10,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import date, timedelta
 
-from app.language.calendar import months
-from app.language.numbers import number_of, place_of
+from kb_pipeline.steps.values.calendar import months
+from kb_pipeline.steps.values.numbers import number_of, place_of
 
 _MONTHS = months(("en", "de"))
 _SHORT = frozenset("may mar sep dec".split())

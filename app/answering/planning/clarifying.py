@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from app.answering.planning.nouns import Nouns
 from app.answering.planning.references import DocumentReference
 from app.language.messages import Messages
-from app.language.numbers import number_of, place_of
 from app.schema.answers import Clarification, DocumentOption, QueryKind
 from kb_pipeline.records import Chunk, DocumentEntry
+from kb_pipeline.steps.values.numbers import number_of, place_of
 
 MOST_OPTIONS = 7
 """As many as a reader takes in at a glance, and can choose by number."""

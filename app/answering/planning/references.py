@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from app.answering.planning.nouns import Nouns
-from app.language.numbers import number_of
+from kb_pipeline.steps.values.numbers import number_of
 
 FILE = r"[\w(][\w.()+&-]*\.(?:pdf|docx?|pptx?|odt|rtf|md|html?|xlsx?|txt)"
 _FILE = re.compile(rf"(?<![\w./\\-]){FILE}\b(?![/\\(])", re.IGNORECASE)

@@ -14,12 +14,12 @@ from app.answering.planning.commands import AROUND, is_short
 from app.answering.planning.finding import words_about
 from app.answering.planning.nouns import Noun, Nouns, is_of_kind
 from app.answering.planning.references import is_determiner
-from app.language.calendar import language_named
 from app.language.dates import period_of
-from app.language.numbers import number_of
 from app.language.words import words
 from kb_pipeline.records import Chunk, DocumentEntry, DocumentSort
 from kb_pipeline.search.base import SearchFilter, folded
+from kb_pipeline.steps.values.calendar import language_named
+from kb_pipeline.steps.values.numbers import number_of
 
 Filter = Literal["kind", "department", "author", "language", "days", "pages", "subject"]
 """What documents can be limited by; the last of those that are set is the weakest."""

@@ -2,7 +2,7 @@
 
 import pytest
 
-from app.language.calendar import language_named, months, weekdays
+from kb_pipeline.steps.values.calendar import language_named, months, weekdays
 
 
 def test_months_and_days_have_names_in_each_language() -> None:

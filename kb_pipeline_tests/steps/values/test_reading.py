@@ -4,7 +4,7 @@ from itertools import pairwise
 
 import pytest
 
-from app.grounding.values import said_otherwise, values_of
+from kb_pipeline.steps.values.reading import said_otherwise, values_of
 from kb_pipeline_tests.growth import grows_in_proportion
 
 

@@ -14,8 +14,8 @@ from typing import Literal
 
 from babel import Locale
 
-from app.language.calendar import LANGUAGES, months, weekdays
-from app.language.numbers import numbers_in
+from kb_pipeline.steps.values.calendar import LANGUAGES, months, weekdays
+from kb_pipeline.steps.values.numbers import numbers_in
 
 Kind = Literal["number", "date", "time", "code"]
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from app.language.numbers import number_of, place_of
+from kb_pipeline.steps.values.numbers import number_of, place_of
 
 
 @pytest.mark.parametrize(
