@@ -17,12 +17,14 @@ from kb_pipeline.cli.console import Article, AsJson, diff_style, err, out, print
 from kb_pipeline.cli.naming import check_not_mistyped
 from kb_pipeline.cli.processes import ui_url
 from kb_pipeline.errors import SearchError, SettingsError
+from kb_pipeline.flow.agreement import findings_in
 from kb_pipeline.flow.layers.chunks import load_chunks
 from kb_pipeline.flow.layers.converted_markdown import pages_report
 from kb_pipeline.flow.layers.serving_article import load_manifest
 from kb_pipeline.flow.workspace import open_workspace
 from kb_pipeline.records import Chunk, Manifest, PageInfo, PageReading, sections
 from kb_pipeline.settings import load_settings
+from kb_pipeline.steps.agreement.findings import statements_agree
 from kb_pipeline.steps.chunk import plain_text
 from kb_pipeline.steps.fingerprint import sha256
 from kb_pipeline.steps.pages import PagedText, article_pages
@@ -118,8 +120,9 @@ def _print_manifest(layout: Layout, article: str, manifest: Manifest, chunks: Se
     rows.update({name: str(value) for name, value in pages_report(manifest.pages).items()})
     rows["links to"] = ", ".join(sorted({link.article_id for link in manifest.article_links}))
     rows["warnings"] = "\n".join(manifest.warnings)
-    layers = load_state(layout, article).layers.values()
-    rows["checks"] = "\n".join(f"{check.name}: {check.message}" for layer in layers for check in layer.failed_checks)
+    failed = [check for layer in load_state(layout, article).layers.values() for check in layer.failed_checks]
+    failed += [statements_agree(findings) for findings in findings_in(layout, [article]).values()]
+    rows["checks"] = "\n".join(f"{check.name}: {check.message}" for check in failed)
     out.print(f"\n[bold]{escape(manifest.title)}[/]", soft_wrap=True)
     for name, value in rows.items():
         for line in str(value or "").splitlines():  # one line each, so that hashes and ids can be copied

@@ -16,6 +16,7 @@ import dagster as dg
 from kb_pipeline.defs.events import table
 from kb_pipeline.defs.namespace import PLAIN, Namespace
 from kb_pipeline.defs.resources import KnowledgeBase
+from kb_pipeline.flow.agreement import findings_in
 from kb_pipeline.flow.build import is_blocking
 from kb_pipeline.settings import Settings
 from kb_pipeline.steps.checks import CHECKS
@@ -51,7 +52,8 @@ def quality_gates(settings: Settings, namespace: Namespace = PLAIN) -> dg.AssetC
         """Read the results that each article had when it was built last."""
         kb: KnowledgeBase = getattr(context.resources, namespace.of("kb"))
         settings = kb.settings()
-        summary = overview(load_states(kb.workspace().layout))
+        workspace = kb.workspace()
+        summary = overview(load_states(workspace.layout), findings_in(workspace.layout))
         for key in context.selected_asset_check_keys:
             yield dg.AssetCheckResult(
                 check_name=key.name,

@@ -12,6 +12,7 @@ import dagster as dg
 from kb_pipeline.defs.events import table
 from kb_pipeline.defs.namespace import PLAIN, Namespace
 from kb_pipeline.defs.resources import KnowledgeBase
+from kb_pipeline.flow.agreement import findings_in
 from kb_pipeline.flow.index_state import IndexState, compare_index
 from kb_pipeline.flow.workspace import Workspace
 from kb_pipeline.records import Scalar
@@ -89,7 +90,7 @@ def read_snapshot(workspace: Workspace) -> Snapshot:
     """
     states: list[ArticleState] = list(load_states(workspace.layout))
     staged = workspace.staging.list_articles().article_ids
-    return Snapshot(overview(states), compare_index(workspace, states, staged))
+    return Snapshot(overview(states, findings_in(workspace.layout)), compare_index(workspace, states, staged))
 
 
 def metadata_by_asset(snapshot: Snapshot) -> dict[str, Metadata]:

@@ -10,16 +10,23 @@ from kb_pipeline.defs.evaluation import record_verdict
 from kb_pipeline.defs.namespace import Namespace
 from kb_pipeline.defs.resources import now
 from kb_pipeline.errors import KnowledgeBaseError
+from kb_pipeline.flow.agreement import compare_published
 from kb_pipeline.flow.index_state import IndexState
 from kb_pipeline.flow.workspace import Workspace
+from kb_pipeline.store.state import load_states
 from kb_pipeline.upkeep.generations import promote_when_complete
 
 
 def finish(context: dg.OpExecutionContext, workspace: Workspace, namespace: Namespace) -> None:
-    """Switch readers to a new generation of the index if it is complete; record the control room and the checks.
+    """Compare new statements with those of other articles; switch readers to a new generation of the index if it is
+    complete; record the control room and the checks.
 
     If a store is out of reach, this only warns: everything is published, and the next run records it.
     """
+    try:
+        compare_published(workspace, load_states(workspace.layout), context.run_id)
+    except KnowledgeBaseError as exc:
+        context.log.warning(f"what the articles state cannot be compared: {exc}")
     try:
         snapshot = read_snapshot(workspace)
         snapshot = replace(snapshot, index=_promoted(context, workspace, snapshot.index, namespace))

@@ -18,6 +18,7 @@ HOME_CONTENTS = frozenset(
         *("intake", "intake.yaml", "investigations", "locks", "models"),
         *("network", "previewed", "previews", "reports", "sensor.json"),
         *("serving", "staged", "state", "summaries", "unrecorded", "versions"),
+        *("statements.sqlite", "statements.sqlite-shm", "statements.sqlite-wal"),
     }
 )
 """The contents of a home folder. A folder that holds anything else is also used for something else."""

@@ -1,17 +1,20 @@
 """The status of the knowledge base: articles by their states, quality checks, usage, the index, and what needs work."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from types import MappingProxyType
 
 from kb_pipeline.errors import IndexDamagedError
 from kb_pipeline.evaluation.gate import find_refusal
+from kb_pipeline.flow.agreement import findings_in
 from kb_pipeline.flow.index_state import IndexState, compare_index
 from kb_pipeline.flow.stale import Stale, stale_articles
 from kb_pipeline.flow.workspace import Workspace
 from kb_pipeline.records import CheckResult, Usage
 from kb_pipeline.search.catalog import LiveIndex
 from kb_pipeline.services.usage import total
+from kb_pipeline.steps.agreement.findings import STATEMENTS_AGREE, Finding, statements_agree
 from kb_pipeline.steps.checks import CHECKS
 from kb_pipeline.store.state import ArticleState, BuildFailure, load_states
 from kb_pipeline.wording import counted
@@ -54,8 +57,10 @@ class Overview:
         return total(usage for layer in self.spent.values() for usage in layer)
 
 
-def overview(states: Iterable[ArticleState]) -> Overview:
-    """Summarise all states, in one pass."""
+def overview(
+    states: Iterable[ArticleState], findings: Mapping[str, Sequence[Finding]] = MappingProxyType({})
+) -> Overview:
+    """Summarise all states, in one pass. ``findings`` are statements that contradict one another, by article id."""
     result = Overview()
     spent: dict[str, list[Usage]] = {}
     made: Counter[str] = Counter()
@@ -70,6 +75,9 @@ def overview(states: Iterable[ArticleState]) -> Overview:
                 failed.setdefault(check.name, {})[state.article_id] = check
                 runs.setdefault(check.name, {})[state.article_id] = layer_state.run_id
         made.update(state.layers.keys())
+        if contradicted := findings.get(state.article_id):
+            failed[STATEMENTS_AGREE][state.article_id] = statements_agree(contradicted)
+            runs[STATEMENTS_AGREE][state.article_id] = contradicted[-1].run_id
     result.spent = {layer: total(usage) for layer, usage in spent.items()}
     result.checks = {
         name: CheckSummary(name, made[spec.layer] - len(failed[name]), dict(sorted(failed[name].items())), runs[name])
@@ -182,7 +190,7 @@ def read_status(workspace: Workspace) -> Status:
     except IndexDamagedError:
         live = None  # compare_index reports the damage
     is_held = live is not None and live.held == workspace.generation.id
-    counts = overview(states)
+    counts = overview(states, findings_in(workspace.layout))
     return Status(
         staged=len(scan.signatures),
         refused=scan.refused,

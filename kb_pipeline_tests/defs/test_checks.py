@@ -164,3 +164,22 @@ def test_the_definitions_say_which_checks_block() -> None:
     assert {name: spec.asset_key.to_user_string() for name, spec in of_articles.items()} == {
         name: found.layer for name, found in CHECKS.items()
     }
+
+
+def test_articles_that_contradict_one_another_are_named_with_both_statements(
+    article: Article, instance: dg.DagsterInstance
+) -> None:
+    page = "<body><h1>{}</h1><p>{}</p></body>"
+    article("alpha", page.format("Passwords", "The passwords of all agents expire after 90 days."))
+    article("beta", page.format("Onboarding", "As a rule, passwords of agents expire after 60 days."))
+    assert execute(instance, "ingest_articles").success
+    evaluation = check(instance, "statements_agree", "search_index")
+    assert (evaluation.passed, evaluation.blocking, evaluation.severity) == (False, False, dg.AssetCheckSeverity.WARN)
+    told = values(evaluation.metadata)["failed"]
+    assert [row["article"] for row in told] == ["alpha", "beta"]
+    assert all("90 days" in row["problem"] and "60 days" in row["problem"] for row in told)
+    (of_beta,) = check_history(instance, "statements_agree", "search_index", partition="beta")
+    assert not of_beta.passed
+    article("beta", page.format("Onboarding", "As a rule, passwords of agents expire after 90 days."))
+    assert execute(instance, "ingest_articles").success
+    assert check(instance, "statements_agree", "search_index").passed

@@ -16,7 +16,7 @@ from kb_pipeline.steps.checks.pages import (
 )
 from kb_pipeline.steps.checks.seen import SeenPage, read_seen, seen_is_published
 from kb_pipeline.steps.checks.served_images import images_are_accounted_for, images_are_placed, positions_are_known
-from kb_pipeline.steps.checks.specs import CHECKS, CheckSpec
+from kb_pipeline.steps.checks.specs import CHECKS, CheckSpec, outcome
 from kb_pipeline.steps.checks.structure import article_is_not_empty, structure_is_preserved
 from kb_pipeline.steps.checks.stuffing import words_are_not_stuffed
 from kb_pipeline.steps.checks.summaries import rows_are_complete, summary_is_quoted
@@ -39,6 +39,7 @@ __all__ = [
     "index_holds_the_chunks",
     "no_markup_leaked",
     "no_page_code_in_text",
+    "outcome",
     "pages_are_covered",
     "pages_are_read",
     "pages_ascend",

@@ -110,6 +110,12 @@ _SPECS = (
         "search_index",
         "The index holds exactly the article's chunks: none missing, stale or orphaned.",
     ),
+    CheckSpec(
+        "statements_agree",
+        "search_index",
+        "No other published article says the same with another number, date or name.",
+        blocking=False,
+    ),
 )
 
 CHECKS: dict[str, CheckSpec] = {spec.name: spec for spec in _SPECS}

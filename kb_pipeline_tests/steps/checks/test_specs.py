@@ -3,6 +3,7 @@
 import numpy as np
 
 from kb_pipeline.records import DocumentSummary, OutlineEntry, PageInfo
+from kb_pipeline.steps.agreement.findings import statements_agree
 from kb_pipeline.steps.checks import (
     CHECKS,
     Control,
@@ -35,7 +36,7 @@ def test_each_layer_gives_the_results_that_are_specified_for_it() -> None:
             rows_are_complete(article.chunks, article.manifest),
         ),
         "chunk_embeddings": (vectors_are_usable(np.ones((1, 1), np.float32), 1, 1),),
-        "search_index": (index_holds_the_chunks({}, {}),),
+        "search_index": (index_holds_the_chunks({}, {}), statements_agree([])),
     }
     found = [(layer, result.name) for layer, of_layer in results.items() for result in of_layer]
     assert found == [(spec.layer, name) for name, spec in CHECKS.items()]
@@ -49,6 +50,7 @@ def test_what_is_certain_blocks_and_what_is_a_guess_warns() -> None:
         "pages_are_read",
         "headings_follow_the_outline",
         "summary_is_quoted",
+        "statements_agree",
     ]
 
 
