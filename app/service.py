@@ -213,7 +213,7 @@ def open_service(settings: AppSettings, knowledge_base: Settings) -> AgentServic
         articles=articles,
         standings=Standings(workspace, articles),
         conversations=conversations,
-        references=References(retrieval),
+        references=References(retrieval, articles),
         pictures=PagePictures(workspace.layout),
         tools=tools,
         contributing=Contributing(queue, retrieval, articles),

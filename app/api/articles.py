@@ -90,7 +90,7 @@ def _open(service: AgentService, article_id: str, caller: Caller, page: int | No
         chunks = []
     article = service.articles.open(article_id, who, chunks, page=page, chunk_id=chunk_id)
     if service.contributing.is_author(caller):
-        article = service.articles.for_authors(article)
+        article = service.articles.for_authors(article, who)
     may_open = article.filename and service.settings.serve_documents
     url = document_url(article_id, article.filename) if may_open else None
     return article.model_copy(update={"run_url": service.run_url(article.run_id), "document_url": url})

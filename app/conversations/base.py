@@ -138,7 +138,9 @@ class ConversationStore(ABC):
             question=whole_text(question),
             picture=asked_picture(picture),
         )
-        question_entry = entry("question", response_id, turn.model_dump(mode="json", exclude={"stale", "share"}))
+        question_entry = entry(
+            "question", response_id, turn.model_dump(mode="json", exclude={"stale", "standing", "share"})
+        )
         step_entry = entry("step", response_id, ResponseLink(previous_response_id).to_json())
         await self.append(user_id, conversation_id, [question_entry, step_entry], title=title_of(turn.question))
         if picture:  # apart from the rest, because it is large
@@ -148,7 +150,9 @@ class ConversationStore(ABC):
 
     async def finish_turn(self, user_id: str, conversation_id: str, turn: Turn) -> bool:
         """Keep the result of a question. Returns ``False`` if the conversation was deleted meanwhile."""
-        answer = entry("answer", turn.response_id, turn.model_dump(mode="json", exclude={"feedback", "stale", "share"}))
+        answer = entry(
+            "answer", turn.response_id, turn.model_dump(mode="json", exclude={"feedback", "stale", "standing", "share"})
+        )
         try:
             await self.append(user_id, conversation_id, [answer, entry("ended", turn.response_id, {})])
         except UnknownConversationError:
@@ -157,7 +161,7 @@ class ConversationStore(ABC):
 
     async def keep_turn(self, user_id: str, conversation_id: str, turn: Turn) -> None:
         """Keep a turn with its result at once. The first one creates the conversation and its title."""
-        value = turn.model_dump(mode="json", exclude={"feedback", "stale", "share"})
+        value = turn.model_dump(mode="json", exclude={"feedback", "stale", "standing", "share"})
         kept = [entry(kind, turn.response_id, value) for kind in ("question", "answer")]
         await self.append(user_id, conversation_id, kept, title=title_of(turn.question))
 

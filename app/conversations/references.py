@@ -1,4 +1,5 @@
-"""The stale references of a conversation: those whose section was changed or removed after the answer was given."""
+"""The stale references of a conversation: those whose section was changed or removed after the answer was given, or
+says what another article contradicts."""
 
 import asyncio
 import logging
@@ -8,10 +9,11 @@ from itertools import groupby
 from time import monotonic
 
 from app.callers.principal import Principal
-from app.conversations.sections import is_as_cited, stale_reference
+from app.conversations.sections import contradicted, is_as_cited, stale_reference
 from app.errors import as_answer_error
+from app.library.articles import Articles
 from app.library.retrieval import Retrieval
-from app.schema.conversations import Conversation, StaleReference, Turn
+from app.schema.conversations import Conversation, StaleReference, Standing, Turn
 from app.schema.passages import Citation
 from kb_pipeline.errors import KnowledgeBaseError
 
@@ -33,8 +35,9 @@ class References:
     are read whole. It has threads of its own, so that an index that hangs keeps nobody from asking.
     """
 
-    def __init__(self, retrieval: Retrieval) -> None:
+    def __init__(self, retrieval: Retrieval, articles: Articles) -> None:
         self._retrieval = retrieval
+        self._articles = articles
         self._rest_until = 0.0
         self._pool = ThreadPoolExecutor(_THREADS, thread_name_prefix="references")
 
@@ -70,12 +73,22 @@ class References:
         by_article = {article_id: [*group] for article_id, group in groupby(chunks, lambda chunk: chunk.article_id)}
         generation = self._retrieval.reader().generation.id
 
-        def stale(citation: Citation) -> StaleReference | None:
-            if is_as_cited(citation, current.get(citation.chunk_id)):
-                return None
-            return stale_reference(citation, by_article.get(citation.article_id, ()), generation)
+        against = self._articles.contradictions({citation.article_id for citation in cited}, who)
 
-        return tuple(turn.model_copy(update={"stale": tuple(filter(None, map(stale, _cited(turn))))}) for turn in turns)
+        def stale(citation: Citation) -> StaleReference | None:
+            if not is_as_cited(citation, current.get(citation.chunk_id)):
+                chunks_now = by_article.get(citation.article_id, ())
+                if reference := stale_reference(citation, chunks_now, generation):
+                    return reference
+            return contradicted(citation, against.get(citation.article_id, ()))
+
+        return tuple(_with_stale(turn, tuple(filter(None, map(stale, _cited(turn))))) for turn in turns)
+
+
+def _with_stale(turn: Turn, stale: tuple[StaleReference, ...]) -> Turn:
+    states = {reference.state for reference in stale}
+    standing: Standing = "contradicted" if "contradicted" in states else "changed" if states else "current"
+    return turn.model_copy(update={"stale": stale, "standing": standing if _cited(turn) else None})
 
 
 def _cited(turn: Turn) -> list[Citation]:

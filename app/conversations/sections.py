@@ -5,9 +5,11 @@ from collections.abc import Sequence
 
 from app.conversations.differences import difference, lines_of
 from app.grounding.citations import as_cited, with_image_urls
+from app.schema.articles import Contradiction
 from app.schema.conversations import StaleReference
 from app.schema.passages import Citation
 from kb_pipeline.records import Chunk
+from kb_pipeline.steps.chunk.plain import plain_text, plain_title
 
 _SECTION_HEADING = re.compile(r"#{1,3} ")
 _WORD = re.compile(r"\w+")
@@ -45,6 +47,20 @@ def stale_reference(citation: Citation, chunks: Sequence[Chunk], generation: str
         key=lambda pieces: sum(len(piece.text) for piece in pieces if piece.change != "same"),
     )
     return StaleReference(number=citation.number, state="changed", difference=pieces) if pieces else None
+
+
+def contradicted(citation: Citation, contradictions: Sequence[Contradiction]) -> StaleReference | None:
+    """What other articles say against what an answer used of a passage; ``None`` if nothing.
+
+    ``contradictions`` are those of its article. Where it is not noted what the answer used, the whole passage counts.
+    """
+    used = [plain_title(plain_text(quote)) for quote in citation.quotes] or [plain_title(plain_text(citation.passage))]
+    against = tuple(
+        each
+        for each in contradictions
+        if each.chunk_id == citation.chunk_id and any(each.text in text or text in each.text for text in used)
+    )
+    return StaleReference(number=citation.number, state="contradicted", contradictions=against) if against else None
 
 
 def _shown(chunk: Chunk) -> str:

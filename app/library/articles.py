@@ -4,7 +4,7 @@ Articles that a person may not see do not exist for them: they are not listed, c
 """
 
 import threading
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from time import monotonic
@@ -23,13 +23,16 @@ from app.schema.articles import (
     ArticlePicture,
     ArticleSort,
     ArticleSummary,
+    Contradiction,
 )
 from kb_pipeline.errors import DamagedLayerError, InvalidArticleIdError, KnowledgeBaseError
 from kb_pipeline.flow.access import AccessLists
+from kb_pipeline.flow.agreement import findings_in
 from kb_pipeline.flow.layers.chunks import load_chunks
 from kb_pipeline.flow.layers.serving_article import ServingArticleLayer, load_manifest
 from kb_pipeline.records import HIDDEN, Chunk, Manifest, ServedImage, sections
 from kb_pipeline.search.base import folded
+from kb_pipeline.steps.agreement.findings import Finding
 from kb_pipeline.steps.article_ids import check_article_id
 from kb_pipeline.steps.chunk import Titles, is_deferred
 from kb_pipeline.steps.main_file import INDEX_FILE
@@ -211,8 +214,23 @@ class Articles:
             content_hash=manifest.provenance.content_hash,
         )
 
-    def for_authors(self, article: Article) -> Article:
-        """The article with what its author wants to know besides: why it fails, and what its pictures were read as."""
+    def contradictions(self, article_ids: Collection[str], who: Principal) -> dict[str, tuple[Contradiction, ...]]:
+        """What other articles that this person may see say against these, by article id.
+
+        Raises:
+            StorageError: the statements or an access list cannot be read.
+        """
+        findings = findings_in(self.layout, article_ids)
+        others = {each.there.article_id for of_article in findings.values() for each in of_article}
+        readable = {article_id for article_id in others if self.may_read(article_id, who)}
+        return {
+            article_id: tuple(_contradiction(each) for each in of_article if each.there.article_id in readable)
+            for article_id, of_article in findings.items()
+        }
+
+    def for_authors(self, article: Article, who: Principal) -> Article:
+        """The article with what its author wants to know besides: why it fails, what its pictures were read as, and
+        which other articles contradict it."""
         state = load_state(self.layout, article.article_id)
         manifest = self._manifest(article.article_id)
         failure = state.failure and ArticleFailure(
@@ -221,7 +239,8 @@ class Articles:
             failed_at=state.failure.last_at,
         )
         pictures = tuple(_picture(article.article_id, image) for image in manifest.images) if manifest else ()
-        return article.model_copy(update={"failure": failure, "pictures": pictures})
+        against = self.contradictions([article.article_id], who).get(article.article_id, ())
+        return article.model_copy(update={"failure": failure, "pictures": pictures, "contradictions": against})
 
     def manifest(self, article_id: str, who: Principal) -> Manifest:
         """The published article's manifest.
@@ -310,6 +329,21 @@ class Articles:
         headings = tuple(dict.fromkeys(chunk.section_header for chunk in now if chunk.section_header))
         topics = rows[0].key_topics if rows else manifest.key_topics
         return ArticleListing(summary, manifest.access_control_list, headings, len(now) < len(chunks), topics)
+
+
+def _contradiction(finding: Finding) -> Contradiction:
+    here, there = finding.here, finding.there
+    return Contradiction(
+        kind=finding.kind,
+        chunk_id=here.chunk_id,
+        text=here.text,
+        says=here.says,
+        other_article_id=there.article_id,
+        other_title=there.title,
+        other_chunk_id=there.chunk_id,
+        other_text=there.text,
+        other_says=there.says,
+    )
 
 
 _FACTS = {"filename", "document_type", "department", "author", "upload_date", "page_count"}

@@ -22,7 +22,7 @@ from app.page.steps import FollowedPlan
 from app.page.templates import render
 from app.schema.answers import ChatAnswer
 from app.schema.asking import picture_path
-from app.schema.conversations import Conversation, Feedback, StaleReference, Turn
+from app.schema.conversations import Conversation, Feedback, StaleReference, Standing, Turn
 from app.schema.health import Health
 from app.schema.passages import Citation
 from kb_pipeline.asking import AskOptions
@@ -60,7 +60,7 @@ def show_turn(turn: Turn, at: int, *, has_buttons: bool = False) -> None:
         elif turn.answer:
             options = turn.answer.clarification
             said = {"answer": asked_back_in_markdown(options)} if options else {}
-            st.html(answer_html(turn.answer.model_copy(update=said), at, turn.stale, turn.asked_at))
+            st.html(answer_html(turn.answer.model_copy(update=said), at, turn.stale, turn.asked_at, turn.standing))
             _show_actions(turn, can_edit=has_buttons)
         if turn.problem and turn.answer:
             st.html(panel("The answer is not complete", sentence(turn.problem), kind="note"))
@@ -68,8 +68,14 @@ def show_turn(turn: Turn, at: int, *, has_buttons: bool = False) -> None:
             st.html(panel("There is no answer", sentence(turn.problem or _LOST)))
 
 
-def answer_html(answer: ChatAnswer, at: int, stale: Sequence[StaleReference] = (), asked_at: str = "") -> str:
-    """An answer with its references, the list of the sections that are its sources, and which of them are stale.
+def answer_html(
+    answer: ChatAnswer,
+    at: int,
+    stale: Sequence[StaleReference] = (),
+    asked_at: str = "",
+    standing: Standing | None = None,
+) -> str:
+    """An answer with its references, the list of the sections that are its sources, and whether they still stand.
 
     With ``asked_at`` it has the list for paper, too.
     """
@@ -88,7 +94,7 @@ def answer_html(answer: ChatAnswer, at: int, stale: Sequence[StaleReference] = (
     if answer.scope and not answer.refused:  # a refusal says it in its text
         how += f"{'. ' if how else ''}Searched in {answer.scope.in_words} only"
     plan = FollowedPlan(answer.plan) if answer.plan else None
-    return render("answer", "answer", text, sections, at, how, plan, asked_at)
+    return render("answer", "answer", text, sections, at, how, plan, asked_at, standing)
 
 
 def label_of_quotes(quotes: Sequence[str]) -> str:

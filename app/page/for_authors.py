@@ -13,11 +13,21 @@ _MOST_WORDS = 1_500
 
 
 def warnings_of(article: Article) -> tuple[str, ...]:
-    """What to mend, each with why: pictures that no search finds, sections that are too long.
+    """What to mend, each with why: what another article contradicts, pictures that no search finds, sections that are
+    too long.
 
     A document with pages is printed that way, so its sections are left as they are.
     """
-    return (*_pictures_without_text(article), *(() if article.page_count else _long_sections(article)))
+    sections = () if article.page_count else _long_sections(article)
+    return (*_contradicted(article), *_pictures_without_text(article), *sections)
+
+
+def _contradicted(article: Article) -> Iterator[str]:
+    for each in article.contradictions:
+        yield (
+            f"This article says “{each.text}” {each.other_title} ({each.other_article_id}) says “{each.other_text}” "
+            "Mend the one that is wrong."
+        )
 
 
 def _pictures_without_text(article: Article) -> Iterator[str]:

@@ -8,11 +8,15 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from app.schema.answers import ChatAnswer
-from app.schema.articles import Article, ArticleChunk
+from app.schema.articles import Article, ArticleChunk, Contradiction
 from app.schema.conversations import StaleReference
 from app.schema.passages import Citation
 
-STATES = {"changed": "changed since", "gone": "not available to you any more"}
+STATES = {
+    "changed": "changed since",
+    "gone": "not available to you any more",
+    "contradicted": "contradicted by another article",
+}
 """What became of a cited section, for people; of several parts the first of these."""
 
 
@@ -47,6 +51,11 @@ class CitedSection:
         part = "p." if self.first.part == "page" else self.first.part
         at = f", {f'{part} {self.first.label_of(page)}'.strip()}" if page else ""
         return f"{name}{at}" if (name := self.first.file_for_readers) else ""
+
+    @property
+    def contradictions(self) -> tuple[Contradiction, ...]:
+        """What other articles say against it."""
+        return tuple(each for reference in self.stale for each in reference.contradictions)
 
     @property
     def state(self) -> str:

@@ -29,7 +29,7 @@ def show() -> None:
             title = "Parts are left out" if turn.answer else "There is no answer for you"
             st.html(panel(title, sentence(turn.problem), kind="note"))
         if turn.answer:
-            st.html(answer_html(turn.answer, 0, turn.stale, turn.asked_at))
+            st.html(answer_html(turn.answer, 0, turn.stale, turn.asked_at, turn.standing))
             st.html(TAKE_ALONG, width="content")
     if shared.not_compared:
         st.html(not_compared_html(shared.not_compared))

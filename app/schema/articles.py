@@ -74,6 +74,20 @@ class ArticlePicture(CitedImage):
     navigation_path: tuple[str, ...] = ()
 
 
+class Contradiction(Wire):
+    """A sentence of an article, and what another one says with another number, date or name in place of ``says``."""
+
+    kind: Literal["number", "date", "name"]
+    chunk_id: str
+    text: str
+    says: str
+    other_article_id: str
+    other_title: str
+    other_chunk_id: str
+    other_text: str
+    other_says: str
+
+
 class ArticleChunk(Wire):
     """A chunk of the index; its images are URLs below the service."""
 
@@ -92,7 +106,8 @@ class Article(Wire):
     ``links`` maps link targets in it to ids of other articles. If it is a document, ``filename`` is its file, and
     ``document_url`` leads to it if readers may open it. If that has pages, ``page_breaks`` say where in ``markdown``
     each begins, and ``page_count`` how many there are; ``markdown`` and ``chunks`` may be only the part from
-    ``first_page`` to ``last_page``. ``failure`` and ``pictures`` are for those who are named for the articles.
+    ``first_page`` to ``last_page``. ``failure``, ``pictures`` and ``contradictions`` are for those who are
+    named for the articles.
     """
 
     article_id: str
@@ -115,6 +130,7 @@ class Article(Wire):
     last_page: int = Field(default=0, exclude_if=not_)
     failure: ArticleFailure | None = Field(default=None, exclude_if=not_)
     pictures: tuple[ArticlePicture, ...] = Field(default=(), exclude_if=not_)
+    contradictions: tuple[Contradiction, ...] = Field(default=(), exclude_if=not_)
 
 
 class ArticleUse(Wire):

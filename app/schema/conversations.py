@@ -6,6 +6,7 @@ from typing import Annotated, Literal
 from pydantic import Field, StringConstraints
 
 from app.schema.answers import ChatAnswer
+from app.schema.articles import Contradiction
 from app.schema.asking import AskedPicture, with_picture_text
 from app.schema.wire import Wire
 
@@ -58,19 +59,26 @@ class StaleReference(Wire):
     """A citation whose section does not read as it did when the answer was given; ``number`` is the citation's.
 
     "changed": ``difference`` leads from the cited passage to what stands there now. "gone": nothing like it is there,
-    or nothing that the caller may see; the two look the same.
+    or nothing that the caller may see; the two look the same. "contradicted": it reads as it did, and other articles
+    that the caller may see say otherwise of what the answer quotes: ``contradictions``.
     """
 
     number: int
-    state: Literal["changed", "gone"]
+    state: Literal["changed", "gone", "contradicted"]
     difference: tuple[TextPiece, ...] = ()
+    contradictions: tuple[Contradiction, ...] = Field(default=(), exclude_if=not_)
+
+
+Standing = Literal["current", "changed", "contradicted"]
+"""Whether the sources of an answer say now what they said when it was given, and no other article contradicts them."""
 
 
 class Turn(Wire):
     """A question and its answer. If ``answer`` is ``None``, ``problem`` says why.
 
-    ``stale`` are the references of the answer that are not what they were; it is not stored. ``share`` is the id of the
-    link by which others may read the answer, if its asker made one. Without an answer,
+    ``stale`` are the references of the answer that are not what they were, and ``standing`` sums them up: ``None`` if
+    it is not known, or the answer has no sources. Neither is stored. ``share`` is the id of the link by which others
+    may read the answer, if its asker made one. Without an answer,
     ``rests_on`` are the ids of the articles of what was said until then, ``None`` if nobody noted them.
     """
 
@@ -82,6 +90,7 @@ class Turn(Wire):
     problem: str | None = None
     feedback: Feedback | None = None
     stale: tuple[StaleReference, ...] = ()
+    standing: Standing | None = Field(default=None, exclude_if=lambda standing: standing is None)
     share: str | None = Field(default=None, exclude_if=not_)
     rests_on: tuple[str, ...] | None = Field(default=None, exclude_if=lambda ids: ids is None)
 

@@ -3,11 +3,13 @@
 import shutil
 from pathlib import Path
 
+from kb_pipeline.flow.agreement import compare_published
 from kb_pipeline.flow.build import build_article
 from kb_pipeline.flow.layers import LAYER_NAMES, Run
 from kb_pipeline.flow.publish import publish
 from kb_pipeline.flow.workspace import open_workspace
 from kb_pipeline.settings import Settings
+from kb_pipeline.store.state import load_states
 from kb_pipeline.upkeep.remove import remove_all
 
 _RUN = Run("22222222-2222-3333-4444-555555555555", "2026-02-02T00:00:00+00:00")
@@ -35,9 +37,17 @@ class Author:
         metadata.write_text(f'{{"access_control_list": [{names}]}}')
         self.publishes(article_id)
 
+    def adds(self, article_id: str, html: str, *readers: str) -> None:
+        """Publish a new article, for these users and groups."""
+        folder = Path(self.settings.staging) / article_id
+        folder.mkdir()
+        (folder / "index.html").write_text(html)
+        self.restricts(article_id, *readers)
+
     def removes(self, article_id: str) -> None:
         shutil.rmtree(Path(self.settings.staging) / article_id)
         remove_all(open_workspace(self.settings), [article_id])
+        self._compares()
 
     def publishes(self, article_id: str, *, fails: bool = False) -> None:
         """Have an article ingested as it is staged."""
@@ -48,3 +58,9 @@ class Author:
             _RUN,
         )
         assert (result.error is not None) == fails
+        self._compares()
+
+    def _compares(self) -> None:
+        """Compare what the articles state, as the end of a run does."""
+        workspace = open_workspace(self.settings)
+        compare_published(workspace, load_states(workspace.layout), _RUN.id)

@@ -109,3 +109,27 @@ def test_without_an_index_the_conversation_opens_and_says_that_it_was_not_compar
     assert conversation["turns"][0]["answer"]["answer"]
     assert conversation["turns"][0]["stale"] == []
     assert conversation["not_compared"] == "there is no search index yet; build it with: kb ingest"
+
+
+def test_an_article_that_says_otherwise_contradicts_the_answer_for_who_may_read_it(author: Author) -> None:
+    other = "<h1>Printers</h1><p>To clear a paper jam, open the rear tray and pull the paper out within 5 minutes.</p>"
+    own = "pull the paper out within 2 minutes to clear a paper jam."
+    author.replaces("printing", "pull the paper out slowly to clear a paper jam.", own)
+    with serving(AppSettings(easy_auth=True), author.settings) as url, httpx.Client(base_url=url) as service:
+        asked = openai_of(service, **ANN).responses.create(input=QUESTION, conversation="conv_ann")
+        opened = service.get("/api/conversations/conv_ann", headers=ANN).json()["turns"][0]
+        assert (opened["standing"], opened["stale"]) == ("current", [])
+        author.adds("printers", f"<body>{other}</body>", "group-hr")
+        [turn] = service.get("/api/conversations/conv_ann", headers=ANN).json()["turns"]
+        [reference] = turn["stale"]
+        [found] = reference["contradictions"]
+        assert (turn["standing"], reference["state"]) == ("contradicted", "contradicted")
+        assert (found["says"], found["other_says"]) == ("2 minutes", "5 minutes")
+        assert (found["other_article_id"], found["other_title"]) == ("printers", "Printers")
+        share = service.post(f"/api/conversations/conv_ann/shares/{asked.id}", headers=ANN).json()["id"]
+        assert service.get(f"/api/shares/{share}", headers=ANN).json()["turn"]["standing"] == "contradicted"
+        of_bob = service.get(f"/api/shares/{share}", headers=signed_in("bob"))
+        assert of_bob.json()["turn"]["standing"] == "current"
+        assert "5 minutes" not in of_bob.text
+        author.removes("printers")
+        assert service.get(f"/api/shares/{share}", headers=ANN).json()["turn"]["standing"] == "current"

@@ -9,6 +9,7 @@ import pytest
 from app.callers.principal import Principal
 from app.conversations import references
 from app.conversations.references import References
+from app.library.articles import Articles
 from app.library.retrieval import Retrieval
 from app.schema.answers import ChatAnswer
 from app.schema.conversations import Conversation, Turn
@@ -83,8 +84,12 @@ def standing(workspace: Workspace) -> list[Citation]:
     ]
 
 
+def references_of(retrieval: Retrieval) -> References:
+    return References(retrieval, Articles(retrieval.workspace.layout))
+
+
 def compared(retrieval: Retrieval, *turns: tuple[Citation, ...]) -> Conversation:
-    return asyncio.run(References(retrieval).compared(conversation(*turns), ANYBODY))
+    return asyncio.run(references_of(retrieval).compared(conversation(*turns), ANYBODY))
 
 
 def test_all_citations_of_a_conversation_are_looked_up_at_once(workspace: Workspace) -> None:
@@ -93,6 +98,7 @@ def test_all_citations_of_a_conversation_are_looked_up_at_once(workspace: Worksp
     assert cited
     result = compared(retrieval, *((each,) for each in cited))
     assert [turn.stale for turn in result.turns] == [()] * len(cited)
+    assert {turn.standing for turn in result.turns} == {"current"}
     assert retrieval.lookups == ["find"]
 
 
@@ -101,20 +107,21 @@ def test_only_what_differs_is_read_whole_and_at_once(workspace: Workspace) -> No
     gone = [citation(number, heading_path=("No such",), passage="Nothing like it.") for number in (1, 2, 3)]
     result = compared(retrieval, *((each,) for each in gone))
     assert [[each.state for each in turn.stale] for turn in result.turns] == [["gone"]] * 3
+    assert {turn.standing for turn in result.turns} == {"changed"}
     assert retrieval.lookups == ["find", "find"]
 
 
 def test_a_conversation_without_references_asks_the_index_nothing(workspace: Workspace) -> None:
     unused = conversation((citation(used=False),))
     retrieval = CountingRetrieval(workspace)
-    assert asyncio.run(References(retrieval).compared(unused, ANYBODY)) == unused
+    assert asyncio.run(references_of(retrieval).compared(unused, ANYBODY)) == unused
     assert retrieval.lookups == []
 
 
 def test_a_section_that_somebody_may_not_see_is_gone_for_them(workspace: Workspace) -> None:
     def state(who: Principal) -> list[str]:
         cited = citation(1, chunk_id="none", article_id="secret", passage="The salary of the director is 1.")
-        result = asyncio.run(References(Retrieval(workspace)).compared(conversation((cited,)), who))
+        result = asyncio.run(references_of(Retrieval(workspace)).compared(conversation((cited,)), who))
         return [each.state for each in result.turns[0].stale]
 
     assert state(Principal("ann", ("group-hr",))) == ["changed"]
@@ -125,12 +132,13 @@ def test_an_index_that_fails_keeps_no_conversation_closed(workspace: Workspace) 
     result = compared(FailingRetrieval(workspace), (citation(),))
     assert result.not_compared == "the search service does not answer; try again later"
     assert result.turns[0].answer is not None
+    assert result.turns[0].standing is None
 
 
 def test_an_index_that_hangs_is_waited_for_once(workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(references, "_PATIENCE_SECONDS", 0.0)
     retrieval = HangingRetrieval(workspace)
-    patient = References(retrieval)
+    patient = references_of(retrieval)
 
     async def open_twice() -> list[str | None]:
         opened = [await patient.compared(conversation((citation(),)), ANYBODY) for _ in range(2)]

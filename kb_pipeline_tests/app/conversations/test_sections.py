@@ -1,7 +1,8 @@
 """Whether a cited section still stands in its article."""
 
-from app.conversations.sections import is_as_cited, stale_reference
+from app.conversations.sections import contradicted, is_as_cited, stale_reference
 from app.grounding.citations import CitationBook
+from app.schema.articles import Contradiction
 from app.schema.conversations import StaleReference
 from app.schema.passages import Citation
 from kb_pipeline.records import Chunk, SearchHit
@@ -114,3 +115,31 @@ def test_without_headings_only_the_words_tell_what_stands_in_its_place() -> None
 def test_a_section_that_nothing_resembles_is_gone() -> None:
     assert stale(cited(), chunk(UNDO)) == StaleReference(number=1, state="gone")
     assert stale(cited()) == StaleReference(number=1, state="gone")
+
+
+def against(text: str, chunk_id: str = "layers-Crop") -> Contradiction:
+    return Contradiction(
+        kind="name",
+        chunk_id=chunk_id,
+        text=text,
+        says="OK",
+        other_article_id="dialogs",
+        other_title="Dialogs",
+        other_chunk_id="dialogs-0",
+        other_text=text.replace("OK", "Apply"),
+        other_says="Apply",
+    )
+
+
+def test_what_another_article_says_otherwise_contradicts_the_passage_that_says_it() -> None:
+    found = against("Choose Crop, then press OK.")
+    reference = contradicted(cited(), [found])
+    assert reference == StaleReference(number=1, state="contradicted", contradictions=(found,))
+    assert contradicted(cited(UNDO), [found]) is None
+
+
+def test_of_a_passage_only_what_the_answer_used_can_be_contradicted() -> None:
+    citation = cited("## Crop\n\nChoose Crop, then press OK. Save the `picture` now.")
+    used = citation.model_copy(update={"quotes": ("Save the `picture` now.",)})
+    assert contradicted(used, [against("Choose Crop, then press OK.")]) is None
+    assert contradicted(used, [against("Save the picture now.")]) is not None

@@ -7,7 +7,7 @@ from app.page.knowledge_base import articles_html, hit_html, merged, score_table
 from app.page.sections import CitedSection, cited_sections
 from app.page.source import source_html, stale_html
 from app.page.templates import render
-from app.schema.articles import ArticleList
+from app.schema.articles import ArticleList, Contradiction
 from app.schema.conversations import StaleReference
 from app.schema.documents import DocumentDetails
 from app.schema.passages import Citation
@@ -25,6 +25,21 @@ def section(*citations: Citation, stale: tuple[StaleReference, ...] = ()) -> Cit
 def changed(number: int, *pieces: tuple[str, str]) -> StaleReference:
     difference = [{"change": change, "text": text} for change, text in pieces]
     return StaleReference.model_validate({"number": number, "state": "changed", "difference": difference})
+
+
+def contradicted(other: str = "Choose Crop to Image.") -> StaleReference:
+    found = Contradiction(
+        kind="name",
+        chunk_id="layers-1",
+        text="Choose Crop to Content.",
+        says="Content",
+        other_article_id="dialogs",
+        other_title="Dialogs",
+        other_chunk_id="dialogs-1",
+        other_text=other,
+        other_says="Image",
+    )
+    return StaleReference(number=1, state="contradicted", contradictions=(found,))
 
 
 def test_an_answer_leads_to_its_sources_and_lists_those_it_uses() -> None:
@@ -89,6 +104,24 @@ def test_a_source_that_is_gone_says_so_and_shows_what_was_cited() -> None:
     gone = section(citation(), stale=(StaleReference(number=1, state="gone"),))
     assert "This section is not available to you any more" in stale_html(gone, "2026-03-03T14:05:00+00:00")
     assert "on 3 Mar 2026, 14:05 UTC" in stale_html(gone, "2026-03-03T14:05:00+00:00")
+
+
+def test_an_answer_says_that_it_is_current_or_contradicted() -> None:
+    said = answer("A [Ref #1]", citation(1))
+    assert "Still current: its sources say what they said." in answer_html(said, at=0, standing="current")
+    html = answer_html(said, at=0, stale=(contradicted(),), standing="contradicted")
+    assert "Another article contradicts the source of this answer." in html
+    assert "Layers › Crop a layer (contradicted by another article)" in html
+    assert not any(told in html for told in ("Still current", "changed since"))
+    assert "Still current" not in answer_html(said, at=0)
+
+
+def test_a_source_that_is_contradicted_shows_both_statements_and_leads_to_the_other() -> None:
+    html = stale_html(section(citation(), stale=(contradicted(EVIL),)), "")
+    assert "Another article contradicts this section" in html
+    assert "Here: “Choose Crop to Content.”" in html
+    assert 'href="knowledge-base?article=dialogs&amp;section=dialogs-1"' in html
+    assert "<script" not in html
 
 
 def test_the_passages_of_a_section_stand_in_one_source_and_the_chosen_one_is_known() -> None:
