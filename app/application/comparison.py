@@ -15,7 +15,12 @@ from app.schema.conversations import AnswerThenAndNow, Circumstance, ComparedSec
 _WIDE = 120
 """Columns of a terminal from which two answers stand side by side, each in 60 or so."""
 _STYLES = {"removed": "red strike", "added": "green", "same": "", "skipped": "dim"}
-_STATES = {"unchanged": "unchanged", "changed": "changed since", "gone": "not available any more"}
+_STATES = {
+    "unchanged": "unchanged",
+    "changed": "changed since",
+    "gone": "not available any more",
+    "contradicted": "contradicted by another article",
+}
 
 
 def print_then_and_now(compared: AnswerThenAndNow, console: Console) -> None:

@@ -148,7 +148,7 @@ class ComparedSection(Wire):
     heading_path: tuple[str, ...]
     number_then: int | None = None
     number_now: int | None = None
-    state: Literal["unchanged", "changed", "gone"] | None = None
+    state: Literal["unchanged", "changed", "gone", "contradicted"] | None = None
     difference: tuple[TextPiece, ...] = ()
 
 
