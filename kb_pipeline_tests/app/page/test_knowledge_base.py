@@ -57,7 +57,7 @@ def test_an_author_sees_how_an_article_is_used_and_what_to_mend(
     shown = html(browse(article="layers"))
     assert "Cited in 12 answers of the last 30 days" in shown
     assert "Can layers &lt;b&gt;move&lt;/b&gt;?" in shown and "3×" in shown
-    assert "Every picture has a text, and no section is too long." in shown
+    assert "No other article contradicts it, every picture has a text, and no section is too long." in shown
 
 
 @pytest.mark.slow("draws the page, which Streamlit needs a second for")
