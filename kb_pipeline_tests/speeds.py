@@ -1,10 +1,10 @@
 """The speeds of the suite, which keep themselves: a test over a second says why it takes so long, or it fails.
 
 ``@pytest.mark.slow("why")`` is for tests over a second, ``@pytest.mark.rare("why")`` for those that ``make test``
-leaves to ``make test-all``. A test without a mark that took over a second is run once more before it fails, since the
-first one that imports a library waits for it. A busy machine fails nothing: of the time that passed, the part in which
-some program waited for a core is taken off, as Linux tells it (https://docs.kernel.org/accounting/psi.html). Where the
-system does not tell it, no test is judged.
+leaves to ``make test-all``. A test without a mark that took over a second is run up to twice more before it fails, since
+the first one that imports a library waits for it, and the machine itself may stand still for a while. A busy machine
+fails nothing: of the time that passed, the part in which some program waited for a core is taken off, as Linux tells it
+(https://docs.kernel.org/accounting/psi.html). Where the system does not tell it, no test is judged.
 
 Modules that take longest come first, so that with several workers none is left alone with one at the end.
 ``--record-seconds`` writes how long each took.
@@ -86,7 +86,7 @@ def pytest_runtest_teardown(item: pytest.Item, nextitem: pytest.Item | None) -> 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_protocol(item: pytest.Item, nextitem: pytest.Item | None) -> bool | None:
-    """Run a test without a mark, and fail it if it takes over a second, twice."""
+    """Run a test without a mark, and fail it if it takes over a second each of three times."""
     is_measured = bool(item.config.getoption("cov_source", None))  # lines that run are counted, which takes time
     if is_measured or not _PRESSURE.exists() or _says_why(item.iter_markers()):
         return None
@@ -94,9 +94,10 @@ def pytest_runtest_protocol(item: pytest.Item, nextitem: pytest.Item | None) -> 
     item.config.stash[_FOR_MODULE] = 0.0
     seconds, reports = _run(item, nextitem)
     for_module = 0.0 if _module_says_why(item) else item.config.stash[_FOR_MODULE]
-    if seconds > LIMIT and all(report.passed for report in reports):
-        item._initrequest()  # type: ignore[attr-defined]  # as a plugin that runs a test again has to
-        seconds, reports = _run(item, nextitem)
+    for _ in range(2):
+        if seconds > LIMIT and all(report.passed for report in reports):
+            item._initrequest()  # type: ignore[attr-defined]  # as a plugin that runs a test again has to
+            seconds, reports = _run(item, nextitem)
     seconds = max(seconds, for_module)
     for report in reports:
         if report.when == "call" and report.passed and seconds > LIMIT:

@@ -67,8 +67,8 @@ def test_a_mark_without_a_reason_is_refused(suite: Suite) -> None:
     assert "passed" not in written
 
 
-def test_what_takes_long_only_the_first_time_is_no_fault(suite: Suite) -> None:
-    first = "import time\nloaded = []\n\ndef test_it():\n    loaded or (loaded.append(1), time.sleep(0.7))\n"
+def test_what_takes_long_only_the_first_times_is_no_fault(suite: Suite) -> None:
+    first = "import time\ntimes = []\n\ndef test_it():\n    times.append(1)\n    len(times) > 2 or time.sleep(0.7)\n"
     assert "1 passed" in suite(first)
 
 

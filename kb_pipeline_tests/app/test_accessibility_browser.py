@@ -89,7 +89,13 @@ def in_the_dark(page: Page) -> None:
 
 @pytest.mark.slow("starts what it looks at, and a browser")
 def test_an_answer_and_its_source(reading: Page) -> None:
+    reading.route("**/*.js", lambda route: route.abort())
     reading.goto("/")
+    expect(reading.locator("#kb-waiting")).to_be_visible()
+    assert violations(reading) == []
+    reading.unroute("**/*.js")
+    reading.reload()
+    expect(reading.locator("#kb-waiting")).to_be_hidden()
     expect(reading.get_by_role("heading", name="What would you like to know?")).to_be_visible()
     assert violations(reading) == []
     reading.get_by_role("textbox", name="Ask a question").fill("How do I crop a layer?")

@@ -20,7 +20,7 @@ from app.page.policy import policy
 from app.page.topology import ENGINE_FILE
 from kb_pipeline_tests.page_fonts import STREAMLIT
 
-WAITS = '<div id="kb-waiting"'
+WAITS = '<main id="kb-waiting"'
 
 
 async def like_streamlit(request: Request) -> Any:
