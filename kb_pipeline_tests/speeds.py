@@ -1,10 +1,10 @@
 """The speeds of the suite, which keep themselves: a test over a second says why it takes so long, or it fails.
 
 ``@pytest.mark.slow("why")`` is for tests over a second, ``@pytest.mark.rare("why")`` for those that ``make test``
-leaves to ``make test-all``. A test without a mark that took over a second is run up to twice more before it fails, since
-the first one that imports a library waits for it, and the machine itself may stand still for a while. A busy machine
-fails nothing: of the time that passed, the part in which some program waited for a core is taken off, as Linux tells it
-(https://docs.kernel.org/accounting/psi.html). Where the system does not tell it, no test is judged.
+leaves to ``make test-all``. A test without a mark that took over a second is run twice more at most before it fails,
+since the first one that imports a library waits for it, and the machine itself may stand still for a while. A busy
+machine fails nothing: of the time that passed, the part in which some program waited for a core is taken off, as Linux
+tells it (https://docs.kernel.org/accounting/psi.html). Where the system does not tell it, no test is judged.
 
 Modules that take longest come first, so that with several workers none is left alone with one at the end.
 ``--record-seconds`` writes how long each took.
