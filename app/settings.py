@@ -41,6 +41,9 @@ class AppSettings(SharedSettings):
     )
     app_port: int = Field(8088, ge=1, le=65535, description="Port of the agent service.")
     page_port: int = Field(8501, ge=1, le=65535, description="Port of the chat page on loopback.")
+    one_port: bool = Field(
+        False, description="The agent service serves the chat page as well, in its process and on its port."
+    )
     app_url: Address | None = Field(
         None, description="URL at which the page reaches the agent service; default: its host and port."
     )
@@ -238,6 +241,8 @@ class AppSettings(SharedSettings):
         if self.openai_base_url and self.openai_azure_endpoint:
             raise ValueError("KB_OPENAI_BASE_URL and KB_OPENAI_AZURE_ENDPOINT name two endpoints; set one of them")
         self._check_sign_in()
+        if self.one_port and self.app_url:
+            raise ValueError("KB_ONE_PORT: the page asks the service that serves it; unset KB_APP_URL")
         if self.conversations == "cosmos" and not self.cosmos_endpoint:
             raise ValueError("KB_CONVERSATIONS is cosmos, which needs an account; set KB_COSMOS_ENDPOINT")
         return self
@@ -248,6 +253,11 @@ class AppSettings(SharedSettings):
         if self.token_issuer and self.easy_auth:
             raise ValueError(
                 "KB_EASY_AUTH believes headers of everybody, KB_TOKEN_ISSUER those beside the page's token; set one"
+            )
+        if self.token_issuer and self.one_port:
+            raise ValueError(
+                "KB_TOKEN_ISSUER wants a token with every request, and browsers send none for the pictures of a page; "
+                "serve the page on a port of its own, without KB_ONE_PORT"
             )
         if self.token_issuer and not is_private(self.token_issuer):
             raise ValueError("KB_TOKEN_ISSUER: keys must come by https; write https://...")

@@ -38,7 +38,7 @@ APP_DOWNWARDS = (
     {"contributing", "conversations", "network"},
     {"client", "evaluating", "service"},
     {"api", "page"},
-    {"application"},
+    {"application", "one_port"},
     {"__main__"},
 )
 """The same for app."""

@@ -47,14 +47,13 @@ class AgentApplication(Application):
         self.settings: AppSettings = load_app_settings()
 
     def servers(self) -> Sequence[Server]:
+        name = "Chat page and agent service" if self.settings.one_port else "Agent service"
+        service = Server(name, self.settings.listening_url, "/health", b"answered_by", "KB_APP_PORT", agent_service())
+        if self.settings.one_port:
+            return (service,)
         port = self.settings.page_port
         page = f"http://127.0.0.1:{port}"
-        return (
-            Server("Chat page", page, "/_stcore/health", b"ok", "KB_PAGE_PORT", chat_page(port)),
-            Server(
-                "Agent service", self.settings.listening_url, "/health", b"answered_by", "KB_APP_PORT", agent_service()
-            ),
-        )
+        return Server("Chat page", page, "/_stcore/health", b"ok", "KB_PAGE_PORT", chat_page(port)), service
 
     @property
     def is_paid(self) -> bool:

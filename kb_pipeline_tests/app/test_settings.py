@@ -36,6 +36,11 @@ def test_without_a_model_answers_are_extractive_and_with_one_it_searches() -> No
         ({"KB_TOKEN_ISSUER": "http://issuer.example", "KB_TOKEN_AUDIENCE": "kb"}, "https"),
         ({"KB_TOKEN_ISSUER": "https://issuer.example", "KB_TOKEN_AUDIENCE": "kb", "KB_EASY_AUTH": "true"}, "set one"),
         ({"KB_APP_SCOPE": "api://kb/.default", "KB_APP_URL": "http://kb.example.com"}, "KB_APP_URL is not https"),
+        ({"KB_ONE_PORT": "true", "KB_APP_URL": "http://127.0.0.1:8088"}, "unset KB_APP_URL"),
+        (
+            {"KB_ONE_PORT": "true", "KB_TOKEN_ISSUER": "https://issuer.example", "KB_TOKEN_AUDIENCE": "kb"},
+            "without KB_ONE_PORT",
+        ),
         ({"KB_CORS_ORIGINS": "portal.example.com"}, "KB_CORS_ORIGINS"),
         ({"KB_CORS_ORIGINS": "*"}, "KB_CORS_ORIGINS"),
     ],

@@ -111,7 +111,7 @@ OF_CONVERTERS = {
     "KB_CONTENT_UNDERSTANDING_API_KEY", "KB_DOCUMENT_PASSWORDS", "KB_INTAKE_PASSWORDS", "KB_MISTRAL_API_KEY",
 }  # fmt: skip
 OF_PAGE = {"KB_AGENT_ENDPOINT", "KB_AGENT_SCOPE", "KB_APP_SCOPE", "KB_APP_URL", "KB_PAGE_PORT"}
-OF_HOST = {"KB_APP_HOST", "KB_APP_PORT", "KB_DAGSTER_PORT"}
+OF_HOST = {"KB_APP_HOST", "KB_APP_PORT", "KB_DAGSTER_PORT", "KB_ONE_PORT"}
 """Where servers listen in containers does not come from the settings of the machine."""
 SECRETS = {
     "postgres": {"POSTGRES_PASSWORD"},
