@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from kb_pipeline.steps.checks import CHECKS
+from kb_pipeline.steps.formats import endings
 from kb_pipeline_tests.deploy.files import OF_DEPLOYING, ROOT, SETTINGS
 from kb_pipeline_tests.deploy.test_azure_guide import anchors
 from kb_pipeline_tests.docs_site import LINK, links
@@ -35,6 +36,11 @@ def test_links_lead_somewhere(page: Path) -> None:
 def test_settings_exist(page: Path) -> None:
     named = set(re.findall(r"\bKB_[A-Z][A-Z_]*[A-Z]\b(?!_\*)", page.read_text()))
     assert named <= SETTINGS | OF_DEPLOYING | PREFIXES
+
+
+def test_the_table_of_formats_has_every_ending() -> None:
+    table = (ROOT / "docs/documents.md").read_text().partition("\n| format | file |")[2].partition("\n\n")[0]
+    assert [ending for ending in endings() if f"`{ending}`" not in table] == []
 
 
 def test_each_risk_and_chapter_of_owasp_has_tests_or_is_not_promised() -> None:

@@ -263,6 +263,7 @@ CHANGEABLE = (
     *("transcription_model", "chunk_max_tokens", "chunk_min_tokens", "advisory_checks", "prices", "ocr_pages"),
     *("article_seconds", "article_memory_mb", "image_seconds", "image_memory_mb"),
     *("document_seconds", "document_memory_mb", "document_bytes", "document_pages", "unread_pages_above"),
+    *("mask_addresses", "render"),
 )
 """Settings that decide what is made of an article, or what it costs. Places, keys and machines stay what they are: with
 others, a preview would read or write somewhere else."""

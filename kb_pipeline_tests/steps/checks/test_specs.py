@@ -42,17 +42,5 @@ def test_each_layer_gives_the_results_that_are_specified_for_it() -> None:
     assert found == [(spec.layer, name) for name, spec in CHECKS.items()]
 
 
-def test_what_is_certain_blocks_and_what_is_a_guess_warns() -> None:
-    assert [name for name, spec in CHECKS.items() if not spec.blocking] == [
-        "no_page_code_in_text",
-        "words_are_not_stuffed",
-        "seen_is_published",
-        "pages_are_read",
-        "headings_follow_the_outline",
-        "summary_is_quoted",
-        "statements_agree",
-    ]
-
-
 def test_descriptions_are_sentences() -> None:
     assert all(spec.description.endswith(".") and ". " not in spec.description for spec in CHECKS.values())
