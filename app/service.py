@@ -214,7 +214,7 @@ def open_service(settings: AppSettings, knowledge_base: Settings) -> AgentServic
         standings=Standings(workspace, articles),
         conversations=conversations,
         references=References(retrieval, articles),
-        pictures=PagePictures(workspace.layout),
+        pictures=PagePictures(workspace.layout, knowledge_base.document_password),
         tools=tools,
         contributing=Contributing(queue, retrieval, articles),
         own_findings=OwnFindings(workspace, queue),

@@ -34,16 +34,18 @@ _open: "OrderedDict[tuple[str, int, int, int], pypdfium2.PdfDocument]" = Ordered
 """Documents by path, inode, time and size, the least recently used first: opening one may take longer than drawing."""
 
 
-def draw_page(path: str, number: int, width: int, quotes: Sequence[Quote], lines: Sequence[PageLine] = ()) -> DrawnPage:
+def draw_page(
+    path: str, number: int, width: int, quotes: Sequence[Quote], lines: Sequence[PageLine] = (), password: str = ""
+) -> DrawnPage:
     """Draw a page ``width`` pixels wide, or less if it would be higher than :data:`LONGEST_SIDE`.
 
     ``number`` counts from 1. The quotes are looked for in the ``lines`` that OCR read on it, or else in its own text.
 
     Raises:
         PageMissingError: there is no such page.
-        PageUnreadableError: the file is damaged, encrypted, or not a PDF.
+        PageUnreadableError: the file is damaged, not a PDF, or has another password.
     """
-    document = _document(path)
+    document = _document(path, password)
     if not 1 <= number <= len(document):
         raise PageMissingError(f"the document has {len(document)} pages")
     try:
@@ -56,26 +58,27 @@ def draw_page(path: str, number: int, width: int, quotes: Sequence[Quote], lines
         page.close()
 
 
-def _document(path: str) -> pypdfium2.PdfDocument:
+def _document(path: str, password: str) -> pypdfium2.PdfDocument:
     try:
         status = Path(path).stat()
     except OSError as exc:
         raise PageUnreadableError("the file is not there any more") from exc
     key = path, status.st_ino, status.st_mtime_ns, status.st_size
     if key not in _open:
-        _open[key] = _opened(path)
+        _open[key] = _opened(path, password)
     _open.move_to_end(key)
     while len(_open) > _OPEN_DOCUMENTS:
         _open.popitem(last=False)[1].close()
     return _open[key]
 
 
-def _opened(path: str) -> pypdfium2.PdfDocument:
+def _opened(path: str, password: str) -> pypdfium2.PdfDocument:
     try:
-        return pypdfium2.PdfDocument(path)
+        return pypdfium2.PdfDocument(path, password=password or None)
     except pypdfium2.PdfiumError as exc:
         is_locked = pdfium.FPDF_GetLastError() == pdfium.FPDF_ERR_PASSWORD
-        problem = "the file needs a password" if is_locked else "the file is not a PDF, or it is damaged"
+        locked = "its password in KB_DOCUMENT_PASSWORDS is wrong" if password else "the file needs a password"
+        problem = locked if is_locked else "the file is not a PDF, or it is damaged"
         raise PageUnreadableError(problem) from exc
 
 

@@ -60,10 +60,14 @@ class PagePicture:
 
 
 class PagePictures:
-    """Draws the pages of published PDFs. Threads can share it; processes are started by the first picture."""
+    """Draws the pages of published PDFs. Threads can share it; processes are started by the first picture.
 
-    def __init__(self, layout: Layout) -> None:
+    ``password_of`` returns the password of an article's document, "" if it has none.
+    """
+
+    def __init__(self, layout: Layout, password_of: Callable[[str], str]) -> None:
         self._layout = layout
+        self._password_of = password_of
         self._pool = ThreadPoolExecutor(_PROCESSES, thread_name_prefix="pages")
         self._idle: SimpleQueue[LimitedProcess] = SimpleQueue()
         for _ in range(_PROCESSES):
@@ -129,7 +133,7 @@ class PagePictures:
 
         process = self._idle.get()
         try:
-            arguments = path, asked.page, asked.width, tuple(quotes), tuple(lines)
+            arguments = path, asked.page, asked.width, tuple(quotes), tuple(lines), self._password_of(asked.article_id)
             drawn = process.call(draw_page, *arguments, limits=_LIMITS, name=f"page {asked.page}")
         except PageMissingError as exc:
             raise DocumentNotFoundError(f"there is no page {asked.page}: {exc}") from exc

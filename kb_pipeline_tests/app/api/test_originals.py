@@ -9,6 +9,7 @@ from typing import Any
 import httpx
 import pytest
 from PIL import Image
+from pydantic import SecretStr
 
 from app.callers.principal import Principal
 from app.grounding.page_pictures import quote_id
@@ -19,6 +20,7 @@ from kb_pipeline.settings import Settings
 from kb_pipeline.store.layout import Layout
 from kb_pipeline_tests.app.api.conftest import Serve, signed_in
 from kb_pipeline_tests.app.library.originals.pdfs import pdf_of, serve_document
+from kb_pipeline_tests.sources.pdfs import changed
 
 pytestmark = pytest.mark.slow("reads text on pictures")
 
@@ -61,6 +63,15 @@ def chunk_of(client: httpx.Client, article_id: str, words: str) -> str:
 def marked(client: httpx.Client, **query: Any) -> httpx.Response:
     query = {"chunk": chunk_of(client, "printing", SENTENCE), "quote": quote_id(SENTENCE), **query}
     return client.get(PICTURE, params=query)
+
+
+def test_pages_of_a_protected_document_are_shown_to_its_readers(serve: Serve, documents: Settings) -> None:
+    serve_document(documents, "printing", "user guide.pdf", changed(PDF, password="blue"))
+    passwords = SecretStr('{"printing": "blue"}')
+    reply = serve(documents.model_copy(update={"document_passwords": passwords})).get(PICTURE)
+
+    assert (reply.status_code, reply.headers["content-type"]) == (200, "image/png")
+    assert serve(documents).get(PICTURE).status_code != 200
 
 
 # --- the original --------------------------------------------------------------------------------

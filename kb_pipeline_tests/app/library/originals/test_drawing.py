@@ -11,6 +11,7 @@ from app.library.originals.marking import Quote
 from app.library.originals.page import LONGEST_SIDE, PageMissingError, PageUnreadableError
 from kb_pipeline.records import PageLine
 from kb_pipeline_tests.app.library.originals.pdfs import SIZE, pdf_of
+from kb_pipeline_tests.sources.pdfs import changed
 
 LINES = ("Open the rear tray and pull the", "paper out slowly. Close the tray.")
 
@@ -112,6 +113,16 @@ def test_a_page_that_is_not_there_is_named(path: str) -> None:
     for number in (0, -1, 3, 10**9):
         with pytest.raises(PageMissingError, match="2 pages"):
             draw_page(path, number, 400, ())
+
+
+def test_a_protected_page_is_drawn_with_its_password_alone(tmp_path: Path) -> None:
+    (tmp_path / "a.pdf").write_bytes(changed(pdf_of(LINES), password="blue"))
+    for password, problem in (("", "needs a password"), ("red", "KB_DOCUMENT_PASSWORDS is wrong")):
+        with pytest.raises(PageUnreadableError, match=problem):
+            draw_page(str(tmp_path / "a.pdf"), 1, 400, (), password=password)
+
+    drawn = draw_page(str(tmp_path / "a.pdf"), 1, 400, [Quote("Close the tray.")], password="blue")
+    assert drawn.found == (True,)
 
 
 def test_a_file_that_is_no_pdf_is_refused(tmp_path: Path) -> None:
