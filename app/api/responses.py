@@ -317,7 +317,10 @@ async def _answer(
     style = SourceStyle(answer.citations) if _style(service, request) == "source" else None
     emit = AnswerEvents(stream, style, carries_answer=_wants_whole_answer(request))
     keep = request.get("store") is not False
-    async with TurnRecorder(service.conversations, who.user_id, context, question.text, picture, keep=keep) as turn:
+    recorder = TurnRecorder(
+        service.conversations, who.user_id, context, question.text, picture, options=question.options, keep=keep
+    )
+    async with recorder as turn:
         owners.kept(context.response_id)
         turn.so_far = answer.so_far
         owners.writes(context.response_id, answer.so_far)

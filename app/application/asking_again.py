@@ -17,7 +17,6 @@ from app.library.withheld import shown
 from app.schema.answers import ChatAnswer, Clarification
 from app.schema.conversations import AnswerThenAndNow, Circumstance, ComparedSection, Conversation, StaleReference, Turn
 from app.service import AgentService
-from kb_pipeline.asking import AskOptions
 
 _CONVERSATIONS_TO_NAME = 20
 """The latest conversations in which an error looks for the answer that was meant."""
@@ -46,11 +45,17 @@ async def ask_again(
     conversation, turn, then = await _stored(service, response_id, who)
     history = await _history(service, conversation, turn, who)
     clarification = await _asked_back(service, conversation, turn, who)
-    on_web = service.web is not None and any(cited.used and cited.is_of_web for cited in then.citations)
+    was_on_web = turn.options.web or any(cited.used and cited.is_of_web for cited in then.citations)
+    options = {
+        "top_k": top or turn.options.top_k,
+        "web": was_on_web and service.web is not None,
+        "mode": then.mode,
+        "scope": then.scope,
+    }
     question = service.question(
         turn.question,
         who,
-        AskOptions(top_k=top, web=on_web, mode=then.mode, scope=then.scope),
+        turn.options.model_copy(update=options),
         history=history,
         clarification=clarification,
         picture=await _picture(service, turn, who),

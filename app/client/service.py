@@ -47,7 +47,7 @@ from app.schema.conversations import (
 )
 from app.schema.documents import DocumentDetails, DocumentList, DocumentListParameters
 from app.schema.gaps import GapDecided, KnowledgeGap, KnowledgeGapList
-from app.schema.health import Health, WebStatistics
+from app.schema.health import Health
 from app.schema.models import ModelAddress, ModelChoice, ModelInUse, ModelTrial
 from app.schema.permissions import Permissions
 from app.schema.quality import QualityComparison, QualityKind, QualityRunDetails, QualityRuns, UseOfAnswers
@@ -395,10 +395,6 @@ class Client(NetworkClient):
     def decide_gap(self, gap_id: str, decided: GapDecided) -> KnowledgeGap:
         """Assign or dismiss a gap, for reviewers."""
         return self._send(KnowledgeGap, "PUT", f"/api/gaps/{quote(gap_id, safe='')}", decided)
-
-    def web_statistics(self) -> WebStatistics:
-        """How often conversations looked up again what they had found on the web before; for reviewers."""
-        return self._get(WebStatistics, "/api/web/stats")
 
     # --- requests --------------------------------------------------------------------------------
 

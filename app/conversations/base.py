@@ -43,6 +43,7 @@ from app.schema.conversations import (
     Share,
     Turn,
 )
+from kb_pipeline.asking import NO_OPTIONS, AskOptions
 
 TURN_KINDS: frozenset[Kind] = frozenset({"question", "answer", "feedback"})
 _OWN_KINDS: frozenset[Kind] = TURN_KINDS | {"share"}
@@ -130,6 +131,7 @@ class ConversationStore(ABC):
         question: str,
         previous_response_id: str | None = None,
         picture: Picture | None = None,
+        options: AskOptions = NO_OPTIONS,
     ) -> None:
         """Keep a question before it is answered. The first question creates the conversation and its title."""
         turn = Turn(
@@ -137,6 +139,7 @@ class ConversationStore(ABC):
             asked_at=now(),
             question=whole_text(question),
             picture=asked_picture(picture),
+            options=options,
         )
         question_entry = entry(
             "question", response_id, turn.model_dump(mode="json", exclude={"stale", "standing", "share"})

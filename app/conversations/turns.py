@@ -14,6 +14,7 @@ from app.conversations.entries import now, responses_of_chain, steps_of
 from app.errors import as_answer_error
 from app.schema.answers import ChatAnswer, Clarification
 from app.schema.conversations import Turn
+from kb_pipeline.asking import NO_OPTIONS, AskOptions
 from kb_pipeline.errors import KnowledgeBaseError
 
 STOPPED = "this answer was stopped"
@@ -38,6 +39,7 @@ class TurnRecorder:
         question: str,
         picture: Picture | None = None,
         *,
+        options: AskOptions = NO_OPTIONS,
         keep: bool = True,
     ) -> None:
         """With ``keep`` false nothing is kept."""
@@ -49,6 +51,7 @@ class TurnRecorder:
         self._context = context
         self._question = question
         self._picture = picture
+        self._options = options
         self._keep = keep
         self._asked_at = now()
 
@@ -62,6 +65,7 @@ class TurnRecorder:
                 self._question,
                 _previous_response(self._context),
                 self._picture,
+                self._options,
             )
         return self
 
@@ -90,6 +94,7 @@ class TurnRecorder:
             asked_at=self._asked_at,
             question=self._question,
             picture=asked_picture(self._picture),
+            options=self._options,
             answer=answer,
             problem=failure,
             rests_on=None if answer else tuple(sorted(said.rests_on)) if said else (),

@@ -1,14 +1,23 @@
 """Conversations that are kept: their turns, ratings, and references that went stale."""
 
+from collections.abc import Mapping
 from operator import not_
 from typing import Annotated, Literal
 
-from pydantic import Field, StringConstraints
+from pydantic import BeforeValidator, Field, StringConstraints
 
 from app.schema.answers import ChatAnswer
 from app.schema.articles import Contradiction
 from app.schema.asking import AskedPicture, with_picture_text
 from app.schema.wire import Wire
+from kb_pipeline.asking import NO_OPTIONS, AskOptions
+
+
+def _known(options: object) -> object:
+    """The options that this release has: stored turns outlive options, and a newer service may have more."""
+    if not isinstance(options, Mapping):
+        return options
+    return {name: value for name, value in options.items() if name in AskOptions.model_fields}
 
 
 class ConversationSummary(Wire):
@@ -76,6 +85,7 @@ Standing = Literal["current", "changed", "contradicted"]
 class Turn(Wire):
     """A question and its answer. If ``answer`` is ``None``, ``problem`` says why.
 
+    ``options`` are what its asker wanted beside; turns of earlier releases do not have them.
     ``stale`` are the references of the answer that are not what they were, and ``standing`` sums them up: ``None`` if
     it is not known, or the answer has no sources. Neither is stored. ``share`` is the id of the link by which others
     may read the answer, if its asker made one. Without an answer,
@@ -86,6 +96,9 @@ class Turn(Wire):
     asked_at: str
     question: str
     picture: AskedPicture | None = Field(default=None, exclude_if=not_)
+    options: Annotated[AskOptions, BeforeValidator(_known)] = Field(
+        default=NO_OPTIONS, exclude_if=lambda options: options == NO_OPTIONS
+    )
     answer: ChatAnswer | None = None
     problem: str | None = None
     feedback: Feedback | None = None

@@ -48,12 +48,11 @@ class ChangedOutcome:
 class Comparison:
     """The comparison of two evaluations. ``differences`` are by measure, after minus before, over all wordings.
 
-    ``questions`` is how many questions both asked, ``wordings`` in how many wordings. ``worse`` describes the measures
-    that are significantly worse; of few incidents, how many were lost.
+    ``questions`` is how many questions both asked. ``worse`` describes the measures that are significantly worse; of
+    few incidents, how many were lost.
     """
 
     questions: int
-    wordings: int
     differences: Mapping[str, Score]
     changes: tuple[ChangedOutcome, ...]
     worse: tuple[str, ...]
@@ -77,7 +76,7 @@ def compare(before: Evaluation, after: Evaluation) -> Comparison:
     else:
         judged = [name for name in JUDGED[kind] if name in differences]
         worse = [_described(name, differences[name]) for name in judged if differences[name].high < 0]
-    return Comparison(questions, len(pairs), differences, tuple(changes), tuple(worse))
+    return Comparison(questions, differences, tuple(changes), tuple(worse))
 
 
 def _counted(changes: Sequence[ChangedOutcome], of: int) -> list[str]:

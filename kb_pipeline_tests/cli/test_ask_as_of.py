@@ -123,6 +123,15 @@ def test_a_follow_up_is_asked_after_the_same_messages(run: Run, built: Settings)
     assert compared["now"]["answer"] == compared["then"]["answer"]
 
 
+def test_a_question_about_one_document_is_asked_about_it_again(run: Run, built: Settings) -> None:
+    with serving_app(create_app(AppSettings(), built)) as url:
+        request = {"model": "knowledge-base", "input": QUESTION, "document_ids": ["invoices"], "top_k": 1}
+        answer_id = httpx.post(f"{url}/v1/responses", json=request, timeout=30).raise_for_status().json()["id"]
+    compared = run("ask", "--as-of", answer_id, "--json").json
+    assert {each["article_id"] for each in compared["now"]["citations"]} <= {"invoices"}
+    assert compared["now"]["answer"] == compared["then"]["answer"]
+
+
 def test_a_removed_section_is_not_available_any_more(run: Run, built: Settings) -> None:
     answer_id = stored(built, QUESTION)
     (Path(built.staging) / "passwords" / "index.html").write_text(page("Passwords", "They live in the vault now."))

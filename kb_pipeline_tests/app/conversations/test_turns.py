@@ -12,6 +12,7 @@ from app.conversations.turns import FAILED, STOPPED, TurnRecorder
 from app.errors import UpstreamTimeoutError
 from app.schema.answers import ChatAnswer
 from app.schema.conversations import Turn
+from kb_pipeline.asking import AskOptions
 from kb_pipeline.errors import StorageError
 from kb_pipeline_tests.app.conversations.sayings import context
 
@@ -45,6 +46,19 @@ async def test_what_was_answered_is_kept(store: SQLiteConversations) -> None:
     kept = await only_turn(store)
     assert (kept.question, kept.answer, kept.problem) == ("How?", said("So."), None)
     assert kept.asked_at.startswith("20")
+
+
+async def test_what_was_asked_for_beside_is_kept_also_without_an_answer(store: SQLiteConversations) -> None:
+    options = AskOptions(document_ids=("printing",), mode="all")
+    async with TurnRecorder(store, "ann", context(), "How?", options=options) as turn:
+        assert (await only_turn(store)).options == options
+        turn.so_far = lambda: said("So.")
+    assert (await only_turn(store)).options == options
+
+
+def test_a_stored_turn_outlives_options_that_are_gone() -> None:
+    stored = {"response_id": "r1", "asked_at": "", "question": "How?", "options": {"web": True, "gone": 1}}
+    assert Turn.model_validate(stored).options == AskOptions(web=True)
 
 
 async def test_of_a_failure_its_reason_is_kept_and_no_half_answer(store: SQLiteConversations) -> None:
