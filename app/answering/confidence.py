@@ -8,7 +8,7 @@ from math import exp
 from operator import mul
 from typing import Literal
 
-from app.language.words import Weights, words
+from app.language.words import WordWeights, words
 from kb_pipeline.records import SearchHit
 
 Evidence = Literal["answers", "closest", "unlikely", "nothing"]
@@ -46,7 +46,7 @@ def signs_of(query: str, hits: Sequence[SearchHit]) -> tuple[float, float, float
     if not hits or hits[0].telling_score is None or hits[0].weakest_telling is None:
         return None
     having = [set(words(text_of(hit))) for hit in hits]
-    query_words, weights = set(words(query)), Weights(having)
+    query_words, weights = set(words(query)), WordWeights(having)
     share = weights.sum(query_words & having[0]) / (weights.sum(query_words) or 1)
     return hits[0].telling_score, hits[0].weakest_telling, share
 

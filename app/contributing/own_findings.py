@@ -11,7 +11,7 @@ from app.callers.principal import Principal
 from app.schema.answers import ChatAnswer
 from app.schema.conversations import Feedback
 from kb_pipeline.contributions.base import ContributionQueue
-from kb_pipeline.contributions.findings import Finding, FindingsSender
+from kb_pipeline.contributions.findings import FindingsSender, OwnFinding
 from kb_pipeline.flow.workspace import Workspace
 
 _REFUSALS = 3
@@ -43,7 +43,7 @@ class OwnFindings:
         """End the thread."""
         self.findings.close()
 
-    def _counted(self, question: str, who: Principal) -> Finding | None:
+    def _counted(self, question: str, who: Principal) -> OwnFinding | None:
         folded = " ".join(question.casefold().split()).rstrip(" ?!.")
         count = self._refused.pop(folded, 0) + 1
         self._refused[folded] = count
@@ -51,13 +51,13 @@ class OwnFindings:
             self._refused.popitem(last=False)
         if count != _REFUSALS or asks_nothing(question, self._workspace.embedder):
             return None
-        return Finding("qa", question, names=_names(who))
+        return OwnFinding("qa", question, names=_names(who))
 
     @staticmethod
-    def _disliked(question: str, who: Principal, answer: ChatAnswer, comment: str) -> Finding:
+    def _disliked(question: str, who: Principal, answer: ChatAnswer, comment: str) -> OwnFinding:
         used = (citation.article_id for citation in answer.citations if citation.used and not citation.is_of_web)
         article_id = next(used, "")
-        return Finding("feedback", question, comment, article_id, answer.rests_on, _names(who))
+        return OwnFinding("feedback", question, comment, article_id, answer.rests_on, _names(who))
 
 
 def _names(who: Principal) -> tuple[str, ...]:

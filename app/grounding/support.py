@@ -9,7 +9,7 @@ from itertools import chain, islice, pairwise, takewhile
 from app.grounding.citations import document_url
 from app.grounding.references import find_references, used_numbers, without_marks
 from app.language.sentences import Unit, sentence_spans, units_of
-from app.language.words import Weights, words
+from app.language.words import WordWeights, words
 from app.schema.passages import Citation
 
 LONGEST_ANSWER = 20_000
@@ -52,7 +52,7 @@ def mark_used(answer: str, citations: Sequence[Citation], question: str = "") ->
     claims = _claims(answer[:LONGEST_ANSWER])
     used = set(used_numbers(answer))
     passages = {c.number: _Passage.of(c.passage) for c in citations if c.number in used}
-    weights = Weights(unit.words for passage in passages.values() for unit in passage.units)
+    weights = WordWeights(unit.words for passage in passages.values() for unit in passage.units)
     question_words = frozenset(words(question))
 
     def marked(citation: Citation) -> Citation:
@@ -81,7 +81,7 @@ def _pages_of(citation: Citation, quotes: Sequence[Unit], telling: Unit | None) 
     return {"quote_pages": pages, "answer_page": page, "document_url": url}
 
 
-def _telling(units: Sequence[Unit], asked: frozenset[str], weights: Weights) -> Unit | None:
+def _telling(units: Sequence[Unit], asked: frozenset[str], weights: WordWeights) -> Unit | None:
     """Return the unit that says most of what was asked; what the one before it says counts half."""
     own = [asked.intersection(words(unit.text)) for unit in units]
     said = [
@@ -133,7 +133,7 @@ class _Passage:
                 holding.setdefault(word, []).append(at)
         return cls(units, *({key: tuple(at) for key, at in places.items()} for places in (holding, saying)))
 
-    def quotes(self, claims: Iterable[str], weights: Weights) -> tuple[Unit, ...]:
+    def quotes(self, claims: Iterable[str], weights: WordWeights) -> tuple[Unit, ...]:
         """Return the units that support any of the claims, in the passage's order, each text once.
 
         "Example:" may stand in a passage many times: meant is the one behind what was quoted before it.
@@ -150,7 +150,7 @@ class _Passage:
             by_text.setdefault(self.units[at].unit.text, self.units[at].unit)
         return tuple(by_text.values())
 
-    def _supporting(self, claim: frozenset[str], weights: Weights) -> list[int]:
+    def _supporting(self, claim: frozenset[str], weights: WordWeights) -> list[int]:
         """Return the unit that shares most with a claim and the one that adds most to it, if that is enough."""
         chosen: list[int] = []
         missing, total = set(claim), weights.sum(claim)
@@ -169,7 +169,7 @@ class _Passage:
         is_within = len(unit) >= _FEWEST and weights.sum(unit & claim) >= _ALIKE * weights.sum(unit)
         return chosen[:1] if is_within else []
 
-    def _best(self, missing: Iterable[str], claim: frozenset[str], weights: Weights) -> tuple[int, float]:
+    def _best(self, missing: Iterable[str], claim: frozenset[str], weights: WordWeights) -> tuple[int, float]:
         """Return the unit with most of the missing words, among equals the one that says least beside the claim."""
         gains: dict[int, float] = {}
         for word in missing:

@@ -48,7 +48,7 @@ def words(text: str, language: str | None = None) -> list[str]:
     return [_stem(word, language) for word in said if word not in stopped and not word.endswith("n't")]
 
 
-class Weights:
+class WordWeights:
     """Weights of words: the fewer of these texts contain a word, the more it weighs (BM25's IDF, never negative)."""
 
     def __init__(self, texts: Iterable[Collection[str]]) -> None:

@@ -26,7 +26,7 @@ _CHOSEN, _SEARCHED = "network-chosen", "network-searched"
 
 
 @dataclass(frozen=True)
-class Shown:
+class ShownNetwork:
     """What is shown of a network. ``version`` differs when it does."""
 
     topology: TopologyResponse
@@ -40,19 +40,19 @@ def choose(element: str) -> None:
     st.session_state[_CHOSEN] = {"id": element, "at": time.monotonic_ns()}
 
 
-def read(scenario: ScenarioInfo, findings: Findings | None) -> Shown:
+def read(scenario: ScenarioInfo, findings: Findings | None) -> ShownNetwork:
     """The network, or the part of a large one that the reader or an investigation looks at."""
     wanted, part = _wanted(scenario, findings)
     if wanted is None:
-        return Shown(TopologyResponse(), f"{scenario.name} nothing", "")
+        return ShownNetwork(TopologyResponse(), f"{scenario.name} nothing", "")
     topology, version = _topology(session.asker(), wanted.model_dump_json())
     if topology.error:
         _topology.clear()  # to be asked again
     is_whole = len(topology.nodes) >= topology.meta.node_count
-    return Shown(topology, version, "" if is_whole else part)
+    return ShownNetwork(topology, version, "" if is_whole else part)
 
 
-def show(scenario: ScenarioInfo, shown: Shown, findings: Findings | None) -> None:
+def show(scenario: ScenarioInfo, shown: ShownNetwork, findings: Findings | None) -> None:
     """Show the map; what a reader asks of it is shown in the next run."""
     mount = st.components.v2.component(
         "kb_topology",
@@ -80,7 +80,7 @@ def show(scenario: ScenarioInfo, shown: Shown, findings: Findings | None) -> Non
 
 
 def data_of(
-    scenario: ScenarioInfo, shown: Shown, findings: Findings | None, chosen: dict[str, Any] | None = None
+    scenario: ScenarioInfo, shown: ShownNetwork, findings: Findings | None, chosen: dict[str, Any] | None = None
 ) -> dict[str, Any]:
     """What the component is given."""
     topology = shown.topology

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator
 
-from app.language.words import Weights, words
+from app.language.words import WordWeights, words
 from kb_pipeline.steps.chunk.plain import FENCE_LINE, plain_text
 
 CUT = "[...]"
@@ -22,7 +22,7 @@ def excerpt(markdown: str, query: str, most: int) -> str:
         return markdown
     sections = [list(_blocks(section)) for section in _sections(markdown)]
     pieces = [(at, block) for at, section in enumerate(sections) for block in section]
-    weights = Weights(words(block) for _, block in pieces)
+    weights = WordWeights(words(block) for _, block in pieces)
     query_words = set(words(query))
 
     def shared(text: str) -> float:

@@ -14,7 +14,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from threading import Lock
 
-from app.language.words import Weights, words
+from app.language.words import WordWeights, words
 from app.settings import AppSettings
 from app.web.base import MOST_RESULTS, WebPage, WebResult, WebSearch
 from app.web.page_text import page_of, without_links
@@ -84,7 +84,7 @@ class LocalPages(WebSearch):
         pages = self._current().pages
         if not pages:
             return []
-        weights = Weights(page.counts for page in pages)
+        weights = WordWeights(page.counts for page in pages)
         mean = sum(page.length for page in pages) / len(pages) or 1.0
         query_words = dict.fromkeys(words(query))
 

@@ -32,7 +32,7 @@ _log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
-class Finding:
+class OwnFinding:
     """What was found: a question, and what a reader said about its answer.
 
     The answer is no part of it: its words may come from articles that whoever reads the finding may not read.
@@ -52,7 +52,7 @@ class Finding:
 def hand_in(
     workspace: Workspace,
     contributions: ContributionQueue,
-    finding: Finding,
+    finding: OwnFinding,
     now: Callable[[], datetime] = lambda: datetime.now(UTC),
 ) -> Contribution | None:
     """Hand in a finding as a pitfall; ``None`` if one about the same was handed in before, or too many were today.
@@ -87,7 +87,7 @@ def hand_in(
     return seen.contribution
 
 
-def hand_in_all(workspace: Workspace, contributions: ContributionQueue, findings: Iterable[Finding]) -> int:
+def hand_in_all(workspace: Workspace, contributions: ContributionQueue, findings: Iterable[OwnFinding]) -> int:
     """Hand in findings, and return how many were; one that cannot be handed in is only logged."""
     handed_in = 0
     for finding in findings:
@@ -110,11 +110,11 @@ class FindingsSender:
         self.dropped = 0
         self._workspace = workspace
         self._contributions = contributions
-        self._waiting: queue.Queue[Callable[[], Finding | None] | None] = queue.Queue(MOST_WAITING)
+        self._waiting: queue.Queue[Callable[[], OwnFinding | None] | None] = queue.Queue(MOST_WAITING)
         self._thread: threading.Thread | None = None
         self._starting = threading.Lock()
 
-    def submit(self, make: Callable[[], Finding | None]) -> None:
+    def submit(self, make: Callable[[], OwnFinding | None]) -> None:
         """Hand in what ``make`` returns, later, in the thread; nothing if it returns ``None``. Never raises."""
         try:
             self._waiting.put_nowait(make)

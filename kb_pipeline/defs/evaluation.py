@@ -10,7 +10,7 @@ from pydantic import Field
 
 from kb_pipeline.application import open_application
 from kb_pipeline.contributions import open_queue
-from kb_pipeline.contributions.findings import Finding, hand_in_all
+from kb_pipeline.contributions.findings import OwnFinding, hand_in_all
 from kb_pipeline.defs.automation import AFTER_UPSTREAM
 from kb_pipeline.defs.control_room import OWNERS
 from kb_pipeline.defs.events import table
@@ -273,7 +273,7 @@ def _hand_in_lost(context: dg.AssetExecutionContext, settings: Settings, evaluat
     compared_runs = comparison_with_baseline(settings, evaluation)
     lost = compared_runs[1].of("lost") if compared_runs else []
     findings = [
-        Finding("evaluation", change.after.asked, comment=_LOST, article_id=change.after.article_id or "")
+        OwnFinding("evaluation", change.after.asked, comment=_LOST, article_id=change.after.article_id or "")
         for change in lost
         if not change.after.paraphrase
     ]

@@ -7,7 +7,14 @@ from pathlib import Path
 import pytest
 
 from kb_pipeline.contributions.base import Contribution
-from kb_pipeline.contributions.findings import MOST_A_DAY, MOST_WAITING, Finding, FindingsSender, hand_in, hand_in_all
+from kb_pipeline.contributions.findings import (
+    MOST_A_DAY,
+    MOST_WAITING,
+    FindingsSender,
+    OwnFinding,
+    hand_in,
+    hand_in_all,
+)
 from kb_pipeline.contributions.folder import FolderQueue
 from kb_pipeline.errors import StorageError
 from kb_pipeline.flow.workspace import Workspace
@@ -22,7 +29,7 @@ def workspace(settings: Settings) -> Workspace:
 
 
 def test_a_finding_is_a_pitfall_without_names(workspace: Workspace, queue: FolderQueue) -> None:
-    finding = Finding(
+    finding = OwnFinding(
         source="feedback",
         question="Why can Ann not log in as ann@example.com?",
         comment="ann says: wrong, hannah knows\n# <b>",
@@ -45,7 +52,7 @@ def test_a_finding_is_a_pitfall_without_names(workspace: Workspace, queue: Folde
 def test_what_is_about_no_article_waits_among_open_questions(
     workspace: Workspace, queue: FolderQueue, article_id: str
 ) -> None:
-    handed_in = hand_in(workspace, queue, Finding("qa", "How? " * 200, article_id=article_id))
+    handed_in = hand_in(workspace, queue, OwnFinding("qa", "How? " * 200, article_id=article_id))
     assert handed_in
     assert handed_in.service == "open-questions"
     assert len(handed_in.description) <= 200
@@ -57,17 +64,17 @@ def test_the_same_is_handed_in_once_also_after_it_was_rejected(
     article("one", "<h1>One</h1><p>Something is published.</p>")
     build_here(workspace.settings)
     question = "How do I export all of the tickets of a customer to a spreadsheet?"
-    assert hand_in(workspace, queue, Finding("qa", question))
-    assert hand_in(workspace, queue, Finding("qa", question.upper())) is None
-    assert hand_in(workspace, queue, Finding("qa", question.replace("all of the", "the"))) is None
-    assert hand_in(workspace, queue, Finding("qa", "Which colours may a label have?"))
+    assert hand_in(workspace, queue, OwnFinding("qa", question))
+    assert hand_in(workspace, queue, OwnFinding("qa", question.upper())) is None
+    assert hand_in(workspace, queue, OwnFinding("qa", question.replace("all of the", "the"))) is None
+    assert hand_in(workspace, queue, OwnFinding("qa", "Which colours may a label have?"))
 
 
 @pytest.mark.slow("builds a whole knowledge base")
 def test_a_thousand_findings_leave_staging_untouched_and_twenty_a_day_wait(
     workspace: Workspace, queue: FolderQueue
 ) -> None:
-    findings = [Finding("qa", f"Question number {number}, about thing {number * 7}?") for number in range(1000)]
+    findings = [OwnFinding("qa", f"Question number {number}, about thing {number * 7}?") for number in range(1000)]
     assert hand_in_all(workspace, queue, findings) == MOST_A_DAY
     assert list(Path(workspace.settings.staging).iterdir()) == []
     assert len(queue.list("pending")) == MOST_A_DAY
@@ -76,14 +83,14 @@ def test_a_thousand_findings_leave_staging_untouched_and_twenty_a_day_wait(
 def test_one_that_cannot_be_handed_in_does_not_stop_the_others(
     workspace: Workspace, queue: FolderQueue, caplog: pytest.LogCaptureFixture
 ) -> None:
-    assert hand_in_all(workspace, queue, [Finding("qa", " "), Finding("qa", "How?")]) == 1
+    assert hand_in_all(workspace, queue, [OwnFinding("qa", " "), OwnFinding("qa", "How?")]) == 1
     assert "could not be handed in" in caplog.text
 
 
 def test_the_thread_hands_in_what_is_submitted(workspace: Workspace, queue: FolderQueue) -> None:
     findings = FindingsSender(workspace, queue)
     for question in ("How?", None, "Why?"):
-        findings.submit(lambda question=question: Finding("qa", question) if question else None)  # type: ignore[misc]
+        findings.submit(lambda question=question: OwnFinding("qa", question) if question else None)  # type: ignore[misc]
     findings.drain()
     assert sorted(one.description for one in queue.list()) == ["How?", "Why?"]
     findings.close()
@@ -100,12 +107,12 @@ def test_a_full_disk_and_a_fault_are_only_logged(
     workspace: Workspace, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     findings = FindingsSender(workspace, FullDisk(tmp_path))
-    findings.submit(lambda: Finding("qa", "How?"))
+    findings.submit(lambda: OwnFinding("qa", "How?"))
     findings.submit(lambda: 1 / 0)  # type: ignore[arg-type,return-value]
     findings.drain()
     assert "the disk is full" in caplog.text
     assert "ZeroDivisionError" in caplog.text
-    findings.submit(lambda: Finding("qa", "How?"))
+    findings.submit(lambda: OwnFinding("qa", "How?"))
     findings.drain()
     findings.close()
 
@@ -126,7 +133,7 @@ def test_while_the_thread_is_busy_or_dead_a_hundred_wait_and_the_rest_is_dropped
     while not findings._waiting.empty():
         time.sleep(0.001)
     for _ in range(2 * MOST_WAITING):
-        findings.submit(lambda: Finding("qa", "How?"))
+        findings.submit(lambda: OwnFinding("qa", "How?"))
     assert findings.dropped == MOST_WAITING
     findings._waiting.queue.clear()
     findings.submit(die)
@@ -135,6 +142,6 @@ def test_while_the_thread_is_busy_or_dead_a_hundred_wait_and_the_rest_is_dropped
     findings._thread.join(10)
     assert not findings._thread.is_alive()
     for _ in range(2 * MOST_WAITING):
-        findings.submit(lambda: Finding("qa", "How?"))
+        findings.submit(lambda: OwnFinding("qa", "How?"))
     findings.close(0.1)
     assert list(queue.list()) == []

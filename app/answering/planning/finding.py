@@ -10,7 +10,7 @@ from app.answering.planning.commands import Command
 from app.answering.planning.nouns import Nouns, is_of_kind
 from app.answering.planning.references import DocumentReference, is_determiner, reference_of, sharing_noun
 from app.language.dates import period_of
-from app.language.words import Weights, words
+from app.language.words import WordWeights, words
 from kb_pipeline.records import Chunk
 
 _FITS = 0.6
@@ -183,7 +183,7 @@ def _fitting(asked: Sequence[str], rows: Sequence[Chunk], *, has_noun: bool) -> 
     """The documents with enough of the words, each with how well it fits, best first, then newest."""
     named = [_names(row) for row in rows]
     respelt = [_respelt(word, named) for word in asked]
-    weights = Weights(named)
+    weights = WordWeights(named)
     total = weights.sum(respelt) or 1.0
     scored = []
     for row, names in zip(rows, named, strict=True):

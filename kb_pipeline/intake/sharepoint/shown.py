@@ -12,7 +12,7 @@ from kb_pipeline.steps.formats import is_picture, may_be_picture
 from kb_pipeline.steps.html.images import Stems
 
 
-class Site(Protocol):
+class PageSite(Protocol):
     """What a page asks of its site."""
 
     def article_at(self, address: str, article_of: ArticleOf) -> str | None:
@@ -31,10 +31,10 @@ class Site(Protocol):
         """What is in a file."""
 
 
-class Shown:
+class PageContents:
     """What one page, at an ``address``, shows and leads to. ``file`` is where SharePoint keeps it."""
 
-    def __init__(self, site: Site, address: str, file: File | None, article_of: ArticleOf) -> None:
+    def __init__(self, site: PageSite, address: str, file: File | None, article_of: ArticleOf) -> None:
         self.files: dict[str, bytes | Path] = {}
         self.parts: dict[str, str] = {}
         self._site, self._address, self._file, self._article_of = site, address, file, article_of

@@ -30,7 +30,7 @@ _WINDOW = 3
 """Words on each side that must agree with a match."""
 
 
-class Place(NamedTuple):
+class MatchPlace(NamedTuple):
     """The position of a match: from ``start`` in the text of word ``first`` to ``end`` in the text of word ``last``."""
 
     first: int
@@ -52,17 +52,17 @@ class _Match(NamedTuple):
 class Alignment:
     """``places`` by word of the first text; ``sources``, words of the first text, by word of the other."""
 
-    places: dict[int, Place] = field(default_factory=dict)
+    places: dict[int, MatchPlace] = field(default_factory=dict)
     sources: dict[int, int] = field(default_factory=dict)
 
     def coverage(self, first: int, end: int) -> float:
         """Return the share of these words of the first text that have a match."""
         return sum(word in self.places for word in range(first, end)) / max(1, end - first)
 
-    def place(self, first: int, end: int) -> Place | None:
+    def place(self, first: int, end: int) -> MatchPlace | None:
         """Return the position that all matches of these words of the first text span."""
         places = [self.places[word] for word in range(first, end) if word in self.places]
-        return Place(*places[0][:2], *places[-1][2:]) if places else None
+        return MatchPlace(*places[0][:2], *places[-1][2:]) if places else None
 
 
 def align(one: Reading, other: Reading) -> Alignment:
@@ -185,7 +185,7 @@ def _without_isolated(matches: dict[int, _Match], words: int) -> list[int]:
     return [int(word) for word in np.sort(numbers) if agreeing[word] * 2 >= neighbours[word]]
 
 
-def _place(word: int, matches: dict[int, _Match], others: Sequence[ComparedWord]) -> Place:
+def _place(word: int, matches: dict[int, _Match], others: Sequence[ComparedWord]) -> MatchPlace:
     """Return the position of a match: whole words, unless a neighbouring word matches part of the same word."""
     match = matches[word]
     first, last = others[match.first], others[match.last]
@@ -195,7 +195,7 @@ def _place(word: int, matches: dict[int, _Match], others: Sequence[ComparedWord]
         start = min(first.end, first.start + match.skipped)
     if after is not None and after.first == match.last:
         end = min(last.end, last.start + match.kept)
-    return Place(match.first, start, match.last, end)
+    return MatchPlace(match.first, start, match.last, end)
 
 
 def _neighbour(word: int, step: int, matches: dict[int, _Match]) -> _Match | None:

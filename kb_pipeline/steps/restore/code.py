@@ -7,7 +7,7 @@ from kb_pipeline.steps.html.code import code_span
 from kb_pipeline.steps.html.dom import HEADINGS, Element, dissolve, is_block, is_inside, text_of
 from kb_pipeline.steps.html.placeholders import Placeholders
 from kb_pipeline.steps.pages import PAGE_TAG
-from kb_pipeline.steps.restore.align import Alignment, Place
+from kb_pipeline.steps.restore.align import Alignment, MatchPlace
 from kb_pipeline.steps.restore.edits import Edits, Point, after_signs, before_signs, inline_ancestors, signs_around
 from kb_pipeline.steps.restore.words import Reading, WordSpan
 
@@ -118,7 +118,7 @@ def _dissolve_text(truth: Reading, reading: Reading, alignment: Alignment) -> No
             dissolve(span.element)
 
 
-def _place(code: WordSpan, truth: Reading, reading: Reading, alignment: Alignment) -> Place | None:
+def _place(code: WordSpan, truth: Reading, reading: Reading, alignment: Alignment) -> MatchPlace | None:
     place = alignment.place(code.first, code.end)
     if (
         place is None
@@ -132,7 +132,7 @@ def _place(code: WordSpan, truth: Reading, reading: Reading, alignment: Alignmen
 
 
 def _replace_text(
-    code: str, signs: tuple[str, str], place: Place, reading: Reading, placeholders: Placeholders, edits: Edits
+    code: str, signs: tuple[str, str], place: MatchPlace, reading: Reading, placeholders: Placeholders, edits: Edits
 ) -> None:
     """Replace words that were read as plain text by the code, if they are in a single piece of text."""
     first, last = reading.words[place.first].spot, reading.words[place.last].spot

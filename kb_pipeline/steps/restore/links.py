@@ -11,7 +11,7 @@ from typing import TypeVar
 from kb_pipeline.steps.html.dom import dissolve, is_inside, text_of
 from kb_pipeline.steps.html.markdown import link_target
 from kb_pipeline.steps.html.placeholders import Placeholders, escaped, without_placeholders
-from kb_pipeline.steps.restore.align import Alignment, Place
+from kb_pipeline.steps.restore.align import Alignment, MatchPlace
 from kb_pipeline.steps.restore.edits import Edits, Point, after_signs, at_one_level, before_signs, signs_around
 from kb_pipeline.steps.restore.sections import Sections
 from kb_pipeline.steps.restore.words import Reading, Spot, WordSpan
@@ -68,7 +68,7 @@ class LinkRestorer:
             sections.add_paragraph(link.first, text)
         return [(link.first, f"{label} -> {_target(link)}") for link, label in unplaced.items()]
 
-    def _ends(self, link: WordSpan, place: Place | None) -> tuple[Point, Point] | None:
+    def _ends(self, link: WordSpan, place: MatchPlace | None) -> tuple[Point, Point] | None:
         """Return start and end of the link in the tree, if its words are free, and mark them as taken."""
         if link.first == link.end:
             return self._by_signs(link)
@@ -81,7 +81,7 @@ class LinkRestorer:
         self._taken |= words
         return self._with_signs(link, place)
 
-    def _by_words(self, link: WordSpan) -> Place | None:
+    def _by_words(self, link: WordSpan) -> MatchPlace | None:
         """Return the place where the words of the label are found."""
         place = self._alignment.place(link.first, link.end)
         coverage = self._alignment.coverage(link.first, link.end)
@@ -91,7 +91,7 @@ class LinkRestorer:
             return None
         return place if place.last - place.first < link.end - link.first + _MAX_EXTRA_WORDS else None
 
-    def _moved(self, link: WordSpan) -> Place | None:
+    def _moved(self, link: WordSpan) -> MatchPlace | None:
         """Return the place of a label of several words that each of both texts has once, in whatever order."""
         label = _keys(self._truth, link)
         if len(label) < 2 or len(_starts(label, self._truth_keys, self._in_truth)) != 1:
@@ -99,21 +99,21 @@ class LinkRestorer:
         starts = _starts(label, self._keys, self._in_reading)
         return self._place(starts[0], starts[0] + len(label)) if len(starts) == 1 else None
 
-    def _by_target(self, link: WordSpan) -> Place | None:
+    def _by_target(self, link: WordSpan) -> MatchPlace | None:
         """Return the place of the service's next link with the same target and label."""
         for first, end in self._written.get((_target(link), _keys(self._truth, link)), ()):
             if first not in self._taken:
                 return self._place(first, end)
         return None
 
-    def _by_label(self, link: WordSpan) -> Place | None:
+    def _by_label(self, link: WordSpan) -> MatchPlace | None:
         """Return the only place where the label occurs among words that the article does not have."""
         label = _keys(self._truth, link)
         starts = [start for start in _starts(label, self._keys, self._foreign) if start not in self._taken]
         return self._place(starts[0], starts[0] + len(label)) if len(starts) == 1 else None
 
-    def _place(self, first: int, end: int) -> Place:
-        return Place(first, self._reading.words[first].start, end - 1, self._reading.words[end - 1].end)
+    def _place(self, first: int, end: int) -> MatchPlace:
+        return MatchPlace(first, self._reading.words[first].start, end - 1, self._reading.words[end - 1].end)
 
     def _by_signs(self, link: WordSpan) -> tuple[Point, Point] | None:
         """Locate a label without words: in a link of the service, or right after the word preceding it."""
@@ -130,7 +130,7 @@ class LinkRestorer:
         start = spot.text.find(label, preceding.end, signs.end() if signs else preceding.end)
         return (Point(spot, start), Point(spot, start + len(label))) if start >= 0 else None
 
-    def _with_signs(self, link: WordSpan, place: Place) -> tuple[Point, Point]:
+    def _with_signs(self, link: WordSpan, place: MatchPlace) -> tuple[Point, Point]:
         """Extend the place by the signs before and after its words that belong to the label."""
         label = "".join(map(str, link.element.itertext())).strip()
         first, last = self._truth.text(link.first), self._truth.text(link.end - 1)

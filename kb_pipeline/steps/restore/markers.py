@@ -12,7 +12,7 @@ from itertools import pairwise
 from lxml import etree
 
 from kb_pipeline.steps.html.dom import HEADINGS, Element, has_text
-from kb_pipeline.steps.restore.align import Alignment, Place
+from kb_pipeline.steps.restore.align import Alignment, MatchPlace
 from kb_pipeline.steps.restore.edits import Edits, Point, after, before, inline_ancestors
 from kb_pipeline.steps.restore.recognise import Marks
 from kb_pipeline.steps.restore.words import Reading, Spot
@@ -95,8 +95,8 @@ class LostMarkers:
     def __init__(self, truth: Reading, reading: Reading, alignment: Alignment, matches: Mapping[int, int]) -> None:
         self._truth, self._reading = truth, reading
         words = reading.words
-        marks = {word: Place(n, words[n].start, n, words[n].end) for word, n in matches.items()}
-        self._places: dict[int, Place] = {**alignment.places, **marks}
+        marks = {word: MatchPlace(n, words[n].start, n, words[n].end) for word, n in matches.items()}
+        self._places: dict[int, MatchPlace] = {**alignment.places, **marks}
         self._sources = {**alignment.sources, **{number: place for place, number in matches.items()}}
         self._headings = {word for span in truth.of(*HEADINGS) for word in range(span.first, span.end)}
         self._paragraphs: list[tuple[Element, bool, Element]] = []
@@ -177,7 +177,7 @@ class LostMarkers:
             other += step
         return None
 
-    def _put_after(self, place: Place, word: int, text: str, own_line: bool, edits: Edits) -> None:
+    def _put_after(self, place: MatchPlace, word: int, text: str, own_line: bool, edits: Edits) -> None:
         line = self._reading.line_of(place.last)
         continues = any(self._sources.get(later, -1) > word for later in range(place.last + 1, line.end))
         if own_line and not continues and line.element.tag in _OWN_LINE:
@@ -190,7 +190,7 @@ class LostMarkers:
         rest = _REST_OF_SENTENCE.match(point.spot.text, point.offset)
         edits.insert(point._replace(offset=rest.end()) if rest else point, f" {text} ")
 
-    def _put_before(self, place: Place, text: str, own_line: bool, edits: Edits) -> None:
+    def _put_before(self, place: MatchPlace, text: str, own_line: bool, edits: Edits) -> None:
         line = self._reading.line_of(place.first)
         if own_line and place.first == line.first and line.element.tag in _OWN_LINE:
             self._paragraphs.append((line.element, False, _paragraph(text)))
