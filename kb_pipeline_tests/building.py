@@ -1,8 +1,12 @@
 """Building in the test's own process, where calls can be counted and code can be changed."""
 
+import atexit
+import os
 import shutil
-from collections.abc import Collection
+from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
+from shutil import copy2
+from tempfile import mkdtemp
 
 import pytest
 
@@ -16,6 +20,47 @@ from kb_pipeline.settings import Settings
 from kb_pipeline_tests.doubles import GlancingAnalyzer
 
 AT = "2026-01-01T00:00:00+00:00"
+
+_made: dict[tuple[Callable[[Settings], object], str], Path] = {}
+
+
+def made_once(make: Callable[[Settings], object], settings: Settings) -> None:
+    """Fill the folders of these settings as ``make`` does, which is called once in a process: its work is copied.
+
+    It is a function of a module that stages and publishes, and finds both folders empty.
+    """
+    key = make, settings.model_dump_json(exclude={"staging", "home"})
+    if key not in _made:
+        folder = Path(mkdtemp())
+        atexit.register(shutil.rmtree, folder, ignore_errors=True)
+        staging, home = folder / "staging", folder / "home"
+        staging.mkdir()
+        make(settings.model_copy(update={"staging": str(staging), "home": str(home)}))
+        _made[key] = folder
+    for made, place in ((_made[key] / "staging", settings.staging), (_made[key] / "home", settings.home)):
+        shutil.copytree(made, place, dirs_exist_ok=True, copy_function=_copier())
+
+
+def _copier() -> Callable[[str, str], object]:
+    """Copies files, and those that are one file under several names as such."""
+    copied: dict[int, str] = {}
+
+    def copy(source: str, target: str) -> object:
+        first = copied.setdefault(Path(source).stat().st_ino, target)
+        return copy2(source, target) if first == target else os.link(first, target)
+
+    return copy
+
+
+def stage(settings: Settings, article_id: str, html: str | bytes, files: Mapping[str, bytes] | None = None) -> Path:
+    """Stage an article with its files; returns its folder."""
+    folder = Path(settings.staging) / article_id
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "index.html").write_bytes(html if isinstance(html, bytes) else html.encode())
+    for name, data in (files or {}).items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_bytes(data)
+    return folder
 
 
 def build_here(

@@ -3,7 +3,8 @@
 import gc
 import os
 import signal
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 
 import hypothesis
@@ -17,6 +18,7 @@ from kb_pipeline.flow.publish import publish
 from kb_pipeline.flow.workspace import open_workspace
 from kb_pipeline.settings import Settings
 from kb_pipeline.steps.describe import OcrLine
+from kb_pipeline_tests.building import stage
 from kb_pipeline_tests.evaluation.known import publish_things
 from kb_pipeline_tests.managed_identity import ManagedIdentity, signed_in
 
@@ -117,17 +119,7 @@ def settings(tmp_path: Path) -> Settings:
 @pytest.fixture
 def article(settings: Settings) -> Article:
     """Stage an article: ``article("id", html, {"file": bytes})``."""
-
-    def stage(article_id: str, html: str | bytes, files: Mapping[str, bytes] | None = None) -> Path:
-        folder = Path(settings.staging) / article_id
-        folder.mkdir(parents=True, exist_ok=True)
-        (folder / "index.html").write_bytes(html if isinstance(html, bytes) else html.encode())
-        for name, data in (files or {}).items():
-            (folder / name).parent.mkdir(parents=True, exist_ok=True)
-            (folder / name).write_bytes(data)
-        return folder
-
-    return stage
+    return partial(stage, settings)
 
 
 @pytest.fixture

@@ -9,14 +9,18 @@ from kb_pipeline.flow.workspace import Workspace
 from kb_pipeline.settings import Settings
 from kb_pipeline.store.state import remove_state
 from kb_pipeline.upkeep.reconcile import compare
-from kb_pipeline_tests.building import build_here, page, unstage
+from kb_pipeline_tests.building import build_here, made_once, page, stage, unstage
 from kb_pipeline_tests.conftest import Article
 
 
 @pytest.fixture(autouse=True)
-def two(article: Article, settings: Settings) -> None:
+def two(settings: Settings) -> None:
+    made_once(publish_two, settings)
+
+
+def publish_two(settings: Settings) -> None:
     for name in ("one", "two"):
-        article(name, page(name))
+        stage(settings, name, page(name))
     build_here(settings)
 
 

@@ -12,15 +12,19 @@ from kb_pipeline.flow.stale import stale_articles
 from kb_pipeline.flow.workspace import Workspace
 from kb_pipeline.settings import Settings
 from kb_pipeline.upkeep.versions import pin, release
-from kb_pipeline_tests.building import AT, build_here, page
+from kb_pipeline_tests.building import AT, build_here, made_once, page, stage
 from kb_pipeline_tests.conftest import Article
 
 ONE = '<p>See <a href="../two/index.html">two</a>.</p></body>'
 
 
 @pytest.fixture(autouse=True)
-def published(article: Article, settings: Settings) -> None:
-    article("one", page("one").replace("</body>", ONE))
+def published(settings: Settings) -> None:
+    made_once(publish_one, settings)
+
+
+def publish_one(settings: Settings) -> None:
+    stage(settings, "one", page("one").replace("</body>", ONE))
     build_here(settings)
 
 

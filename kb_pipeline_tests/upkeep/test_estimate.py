@@ -14,7 +14,7 @@ from kb_pipeline.services.usage import record_usage
 from kb_pipeline.settings import Settings
 from kb_pipeline.store.state import load_state, load_states
 from kb_pipeline.upkeep.estimate import Estimate, ModelUse, estimate
-from kb_pipeline_tests.building import build_here, forbid_models, listing, page, unstage
+from kb_pipeline_tests.building import build_here, forbid_models, listing, made_once, page, stage, unstage
 from kb_pipeline_tests.conftest import Article
 from kb_pipeline_tests.pictures import screenshot
 
@@ -22,9 +22,14 @@ FIGURE = '<p><img src="form.image" alt="The form"></p></body>'
 
 
 @pytest.fixture(autouse=True)
-def published(article: Article, settings: Settings) -> None:
-    article("one", page("one").replace("</body>", FIGURE), {"form.image": screenshot("New ticket", "Save")})
-    article("two", page("two"))
+def published(settings: Settings) -> None:
+    made_once(publish_two, settings)
+
+
+def publish_two(settings: Settings) -> None:
+    figure = page("one").replace("</body>", FIGURE)
+    stage(settings, "one", figure, {"form.image": screenshot("New ticket", "Save")})
+    stage(settings, "two", page("two"))
     build_here(settings)
 
 

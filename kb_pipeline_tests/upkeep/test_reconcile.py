@@ -11,7 +11,7 @@ from kb_pipeline.search.lance.index import LanceDBIndex
 from kb_pipeline.settings import Settings
 from kb_pipeline.store.state import load_state, remove_state
 from kb_pipeline.upkeep.reconcile import Repairs, compare, repair
-from kb_pipeline_tests.building import build_here, forbid_models, listing, page, unstage
+from kb_pipeline_tests.building import build_here, forbid_models, listing, made_once, page, stage, unstage
 from kb_pipeline_tests.conftest import Article
 from kb_pipeline_tests.pictures import screenshot
 from kb_pipeline_tests.search.losing import lose
@@ -21,12 +21,17 @@ Rows = list[tuple[object, ...]]
 
 
 @pytest.fixture(autouse=True)
-def published(article: Article, settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("one", "two"):
-        article(name, page(name))
-    article("shown", page("shown").replace("</body>", FIGURE), {"form.image": screenshot("New ticket", "Save")})
-    assert all(result.error is None for result in build_here(settings).values())
+def published(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
+    made_once(publish_three, settings)
     forbid_models(monkeypatch)
+
+
+def publish_three(settings: Settings) -> None:
+    for name in ("one", "two"):
+        stage(settings, name, page(name))
+    figure = page("shown").replace("</body>", FIGURE)
+    stage(settings, "shown", figure, {"form.image": screenshot("New ticket", "Save")})
+    assert all(result.error is None for result in build_here(settings).values())
 
 
 @pytest.fixture

@@ -12,13 +12,17 @@ from kb_pipeline.steps.fingerprint import sha256
 from kb_pipeline.store.state import load_state, remove_state
 from kb_pipeline.upkeep.trace import Trace, trace
 from kb_pipeline.upkeep.versions import pin
-from kb_pipeline_tests.building import AT, build_here, page
+from kb_pipeline_tests.building import AT, build_here, made_once, page, stage
 from kb_pipeline_tests.conftest import Article
 
 
 @pytest.fixture(autouse=True)
-def published(article: Article, settings: Settings) -> None:
-    article("one", page("one"))
+def published(settings: Settings) -> None:
+    made_once(publish_one, settings)
+
+
+def publish_one(settings: Settings) -> None:
+    stage(settings, "one", page("one"))
     build_here(settings, run_id="first")
 
 
