@@ -29,6 +29,8 @@ from kb_pipeline.upkeep.remove import remove_all
 from kb_pipeline.upkeep.status import read_status
 from kb_pipeline.upkeep.verify import verify
 from kb_pipeline.upkeep.versions import pin
+from kb_pipeline_tests import building
+from kb_pipeline_tests.building import made_once, stage
 from kb_pipeline_tests.conftest import Article, Build
 
 PAGE = "<html><body><main><h1>Pay</h1><p>The director is paid {amount} gold coins a year.</p></main></body></html>"
@@ -70,10 +72,14 @@ def is_consistent(settings: Settings) -> bool:
 
 
 @pytest.fixture
-def published(article: Article, build: Build) -> None:
-    article("pay", PAGE.format(amount=100))
-    article("lunch", PAGE.format(amount=200))
-    assert all(result.error is None for result in build().values())
+def published(settings: Settings) -> None:
+    made_once(publish_two, settings)
+
+
+def publish_two(settings: Settings) -> None:
+    stage(settings, "pay", PAGE.format(amount=100))
+    stage(settings, "lunch", PAGE.format(amount=200))
+    assert all(result.error is None for result in building.build_here(settings).values())
 
 
 @pytest.mark.usefixtures("published")
