@@ -2,6 +2,7 @@
 
 import ast
 from collections.abc import Iterator, Sequence
+from functools import cache
 from graphlib import TopologicalSorter
 from pathlib import Path
 
@@ -66,13 +67,16 @@ CLOUD = {
 """Where an SDK of a cloud may be known."""
 
 
-def imports(path: Path) -> Iterator[str]:
+@cache
+def imports(path: Path) -> list[str]:
     """Full names of everything that a file imports, also inside functions."""
+    names: list[str] = []
     for node in ast.walk(ast.parse(path.read_text())):
         if isinstance(node, ast.Import):
-            yield from (alias.name for alias in node.names)
+            names += (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom) and node.module:
-            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+            names += (f"{node.module}.{alias.name}" for alias in node.names)
+    return names
 
 
 def sources(*folders: str) -> list[Path]:

@@ -15,6 +15,7 @@ def opened(fake: RunningService) -> Opener:
     return partial(open_generation, search_settings(fake.url))
 
 
+@pytest.mark.rare("the contract once more, without a check of what goes over the wire")
 class TestAzureSearchIndex(SearchIndexContract):
     pass
 
