@@ -9,6 +9,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
+from unicodedata import normalize
 
 import numpy as np
 import pyarrow as pa
@@ -34,10 +35,15 @@ _TIME = re.compile(
 _DAY_FIRST = re.compile(r"(\d\d)\.(\d\d)\.(\d{4})")
 _SYSLOG = re.compile(rf"[^\w<]{{0,2}}(?:<(?P<priority>\d{{1,3}})>(?:1 )?)?[^\w<]{{0,2}}(?:{_SYSLOG_TIME}(?:\.\d+)?)?")
 _WORD = re.compile(r"[^\s,;|\"'<>()\[\]{}]+")
+_DASH = re.compile(r"[\u2010-\u2013\u2212]")
+"""Dashes that programs for letters and pages put in place of the one in a name."""
 _START = re.compile(r"[A-Za-z]+[-_]")
 _INSIDE = re.compile(r"[:=/.@#]")
 """What may join an element with something else in one word: ``host:port``, ``key=value``, ``host.domain``."""
-_SEPARATORS = re.compile(r"[-_ ]")
+_RUN = re.compile(r"(?<![A-Za-z\d\u00c0-\u024f])[A-Za-z\d]+(?:[-_][A-Za-z\d]+)*(?![A-Za-z\d\u00c0-\u024f])")
+"""What may be a name within signs and letters of other scripts: Chinese and Thai put no space before or behind it,
+Korean and Japanese none before an ending, and people put it in all kinds of quotation marks."""
+_SEPARATORS = re.compile("[-_ \u2010-\u2013\u2212]")
 _LIKE_A_NAME = re.compile(r"(?=\S*[A-Za-z])(?=\S*\d)[\w-]{4,}|(?=\S*[-_])[A-Z_-]{4,}")
 _PARAGRAPH = re.compile(r"\n\s*\n")
 _LONGEST_NAME = 8
@@ -130,7 +136,8 @@ class _Reading:
         words_of = [[part for word in words for part in self._known_parts(word, by_id)] for words in words_of]
         self.by_id |= by_id
         nameless = [words for words in words_of if not any(word in by_id for word in words)]
-        by_name = _found({phrase for words in nameless for phrase in _phrases(words)}, self.network, "name", str.lower)
+        phrases = {phrase for words in nameless for phrase in _phrases(words)}
+        by_name = _spaced(phrases, self.network) | _found(phrases, self.network, "name", str.lower)
         records = []
         for piece, words in zip(pieces, words_of, strict=True):
             here = [by_id[word] for word in words if word in by_id]
@@ -227,10 +234,17 @@ def _found(texts: Collection[str], network: Topology, column: str, folded: Calla
     return {text: owners[folded(text)][0] for text in wanted if folded(text) in owners}
 
 
+def _spaced(phrases: Collection[str], network: Topology) -> dict[str, str]:
+    """The elements whose ids are written with spaces: ``core mel 01``."""
+    joined = {phrase: phrase.replace(" ", "-") for phrase in phrases if " " in phrase}
+    found = _found([each for each in joined.values() if _LIKE_A_NAME.fullmatch(each.upper())], network, "id", _bare)
+    return {phrase: found[each] for phrase, each in joined.items() if each in found}
+
+
 def _parts(word: str) -> list[str]:
     """A word, and what it joins."""
-    inner = _INSIDE.split(word)
-    return [word, *(part for part in inner if any(map(str.isalpha, part)))] if len(inner) > 1 else [word]
+    inner = [*_INSIDE.split(word), *_RUN.findall(_DASH.sub("-", normalize("NFKC", word)))]
+    return [word, *dict.fromkeys(part for part in inner if part != word and any(map(str.isalpha, part)))]
 
 
 def _bare(text: str) -> str:

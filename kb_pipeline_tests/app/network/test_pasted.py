@@ -1,14 +1,21 @@
 """Pasted text becomes evidence: elements, alert types, times and alerts are found as people and programs write them."""
 
 import json
+import re
 from datetime import UTC, datetime
+from pathlib import Path
+from unicodedata import normalize
 
 import pytest
 
 from app.network.pasted import NAMED, Pasted, read_pasted
+from kb_pipeline.network.scenario import ScenarioFolder
+from kb_pipeline.network.tables import read_network
 from kb_pipeline.network.topology import Topology
 from kb_pipeline_tests.app.network.conftest import NOW, SYMPTOMS
+from kb_pipeline_tests.app.network.published import SAMPLE
 
+MESSAGES = Path(__file__).with_name("messages")
 LINE = "2027-01-15T08:00:00Z CRITICAL LINK_DOWN link3: loss of signal"
 
 
@@ -177,3 +184,46 @@ def test_a_greeting_names_nothing(network: Topology, text: str) -> None:
 @pytest.mark.parametrize(("text", "unknown"), [("NODE_DOWN on r99a", ("r99a",)), ("CORE-X is gone", ("CORE-X",))])
 def test_what_looks_like_an_element_and_is_none_is_told(network: Topology, text: str, unknown: tuple[str, ...]) -> None:
     assert read(text, network).unknown == unknown
+
+
+@pytest.mark.parametrize("dash", ["\u2010", "\u2011", "\u2013", "\u2212", " "])
+def test_a_dash_of_another_program_or_none_makes_no_other_name(network: Topology, dash: str) -> None:
+    assert read(f"r{dash}3a is silent", network).entities == ("r3a",)
+
+
+@pytest.mark.parametrize("text", ["\u8282\u70b9r3a\u65ad\u4e86", "\u201cr3a\u201d", "**r3a**", "\uff523\uff41\ub2e4"])
+def test_a_name_is_found_between_letters_of_other_scripts_and_signs(network: Topology, text: str) -> None:
+    assert read(text, network).entities == ("r3a",)
+
+
+@pytest.mark.parametrize("text", ["r3ab", "xr3a", "r3a\u00df", "\u00fcr3a", "r3a-x", "link3-r3a-b"])
+def test_a_part_of_another_name_is_no_name(network: Topology, text: str) -> None:
+    assert read(text, network).entities == ()
+
+
+@pytest.fixture(scope="module")
+def sample() -> Topology:
+    return Topology(*read_network(ScenarioFolder(SAMPLE)))
+
+
+def test_of_messages_that_ask_nothing_in_whatever_language_none_names_an_element(sample: Topology) -> None:
+    """A hundred greetings, thanks, tries and chatter in thirty languages."""
+    for message in (MESSAGES / "of_nothing.txt").read_text().splitlines():
+        assert read(message, sample).alerts == (), message
+
+
+def test_messages_about_a_network_in_whatever_language_name_their_elements_and_no_others(sample: Topology) -> None:
+    """A hundred lines, sentences and objects about the sample in twenty languages. Of a compound with a word of the
+    language its element is not known, but told as the nearest.
+    """
+    for message in (MESSAGES / "of_the_sample.txt").read_text().splitlines():
+        found = read(message, sample)
+        if not found.entities:
+            assert found.unknown == ("LINK-MEL-ADL-Strecke",), message
+        for entity in found.entities:
+            name = sample.table["name"][sample.number[entity]].as_py()
+            assert name in message or letters(entity) in letters(message), message
+
+
+def letters(text: str) -> str:
+    return re.sub(r"[^A-Z0-9]", "", normalize("NFKC", text).upper())
