@@ -17,7 +17,7 @@ from app.page.failures import failure_html, ingest_if_advised, panel, sentence
 from app.page.labels import label, moment
 from app.page.markup import Chip, answer_blocks, plain_chip
 from app.page.running import Running, runnings
-from app.page.sections import STATES, CitedSection, cited_sections
+from app.page.sections import STATES, CitedSection, cited_sections, since_then
 from app.page.steps import FollowedPlan
 from app.page.templates import render
 from app.schema.answers import ChatAnswer
@@ -94,7 +94,7 @@ def answer_html(
     if answer.scope and not answer.refused:  # a refusal says it in its text
         how += f"{'. ' if how else ''}Searched in {answer.scope.in_words} only"
     plan = FollowedPlan(answer.plan) if answer.plan else None
-    return render("answer", "answer", text, sections, at, how, plan, asked_at, standing)
+    return render("answer", "answer", text, sections, at, how, plan, asked_at, standing, since_then(sections))
 
 
 def label_of_quotes(quotes: Sequence[str]) -> str:

@@ -5,7 +5,7 @@ Streamlit interprets markdown, emoji, icons and arrows in labels, so foreign tex
 
 import re
 from collections.abc import Mapping
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from typing import TypeVar
 
 import streamlit as st
@@ -49,6 +49,15 @@ def moment(iso: str | None) -> str:
     except ValueError:
         return iso
     return f"{at.day} {at:%b %Y, %H:%M} UTC"
+
+
+def day(iso: str) -> str:
+    """A date for readers: ``3 Mar 2026``, wherever they are."""
+    try:
+        on = date.fromisoformat(iso[:10])
+    except ValueError:
+        return iso
+    return f"{on.day} {on:%b %Y}"
 
 
 def age(iso: str, now: datetime | None = None) -> str:

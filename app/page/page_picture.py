@@ -18,12 +18,16 @@ _WIDTH = 1100
 
 @dataclass(frozen=True)
 class ShownPage:
-    """A page of a document, for people: its number in the file, what is printed on it, and what is marked there."""
+    """A page of a document, for people: its number in the file, what is printed on it, and what is marked there.
+
+    ``is_marked``: all cited sentences are.
+    """
 
     number: int
     label: str
     url: str
     note: str
+    is_marked: bool
 
 
 def show_page_picture(section: CitedSection, number: int, article: Article | None, reference: str) -> None:
@@ -36,7 +40,7 @@ def show_page_picture(section: CitedSection, number: int, article: Article | Non
     page = int(st.session_state.get(key, first))
     count = article.page_count if article else max(citation.pages)
     try:
-        shown = shown_page(citation, page, article, is_stale=bool(section.stale))
+        shown = shown_page(citation, page, article, is_changed=section.is_changed)
     except ClientError as exc:
         st.html(render("source", "no_page", exc.problem.message))
         return
@@ -58,7 +62,7 @@ def _turn(key: str, page: int, text: str, icon: str, *, disabled: bool = False) 
     st.button(text, icon=icon, key=f"{key}-{text}", on_click=turn, disabled=disabled, type="tertiary")
 
 
-def shown_page(citation: Citation, page: int, article: Article | None, *, is_stale: bool) -> ShownPage:
+def shown_page(citation: Citation, page: int, article: Article | None, *, is_changed: bool) -> ShownPage:
     """A page as it can be shown; the article knows what is printed on pages that the citation does not have.
 
     Sentences of a section that has changed since are not looked for on it.
@@ -66,13 +70,13 @@ def shown_page(citation: Citation, page: int, article: Article | None, *, is_sta
     Raises:
         ClientError: there is no picture of it.
     """
-    url = page_picture_url(citation.article_id, page, width=_WIDTH, citation=None if is_stale else citation)
+    url = page_picture_url(citation.article_id, page, width=_WIDTH, citation=None if is_changed else citation)
     headers = session.client().original(url, "HEAD").headers
-    marked, _, wanted = headers.get("kb-marked", "0/0").partition("/")
+    marked, wanted = map(int, headers.get("kb-marked", "0/0").split("/"))
     is_cited_scan = headers.get("kb-scan") == "true" and page in citation.pages
-    note = note_on_marks(int(marked), int(wanted), is_cited_scan=is_cited_scan)
+    note = note_on_marks(marked, wanted, is_cited_scan=is_cited_scan)
     printed = {each.page: each.label for each in article.page_breaks if each.label} if article else {}
-    return ShownPage(page, printed.get(page, citation.label_of(page)), url, note)
+    return ShownPage(page, printed.get(page, citation.label_of(page)), url, note, is_marked=0 < wanted == marked)
 
 
 def note_on_marks(marked: int, wanted: int, *, is_cited_scan: bool) -> str:

@@ -4,6 +4,7 @@ A citation is a chunk; a section that is long, or is cited at several places, ha
 sections, so they see one source for all citations of a section.
 """
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
@@ -18,6 +19,12 @@ STATES = {
     "contradicted": "contradicted by another article",
 }
 """What became of a cited section, for people; of several parts the first of these."""
+_SINCE = {
+    "changed": ("{} has changed since it was given.", "{} have changed since it was given."),
+    "gone": ("{} is not available to you any more.", "{} are not available to you any more."),
+    "contradicted": ("Another article contradicts {}. Open the source to see what it says.",) * 2,
+}
+"""What became of the sources of an answer: of one, and of several."""
 
 
 @dataclass(frozen=True)
@@ -58,6 +65,11 @@ class CitedSection:
         return tuple(each for reference in self.stale for each in reference.contradictions)
 
     @property
+    def is_changed(self) -> bool:
+        """Whether it does not stand there any more as it was cited."""
+        return any(each.state != "contradicted" for each in self.stale)
+
+    @property
     def state(self) -> str:
         """What became of the section since the answer, for people; empty if it stands there as cited."""
         return next((words for state, words in STATES.items() if state in {each.state for each in self.stale}), "")
@@ -84,6 +96,19 @@ def sections_of(cited: Iterable[Citation], stale: Iterable[StaleReference] = ())
         )
         for citations in by_section.values()
     )
+
+
+def since_then(sections: Sequence[CitedSection]) -> tuple[str, ...]:
+    """What became of the sources of an answer since it was given, in sentences; none if all stand as cited."""
+    became = Counter(section.state for section in sections)
+    sentences = []
+    for state, (one, many) in _SINCE.items():
+        if count := became[STATES[state]]:
+            several = f"all {count} sources" if count == len(sections) else f"{count} of {len(sections)} sources"
+            sources = "the source" if len(sections) == 1 else several
+            sentence = (one if count == 1 else many).format(f"{sources} of this answer")
+            sentences.append(sentence[:1].upper() + sentence[1:])
+    return tuple(sentences)
 
 
 def cited_page(citation: Citation) -> int | None:

@@ -102,7 +102,8 @@ def stale_html(section: CitedSection, asked_at: str) -> str:
     """What became of a section since it was cited: the difference, that it is gone, or what contradicts it."""
     if section.contradictions:
         links = [places.article_link(each.other_article_id, each.other_chunk_id) for each in section.contradictions]
-        note = panel("Another article contradicts this section", "Below is what was cited.", kind="note")
+        advice = "Both cannot be right. This is what each says; below is what was cited."
+        note = panel("Another article contradicts this section", advice, kind="note")
         return note + render("source", "contradictions", section.contradictions, links)
     differences = [reference.difference for reference in section.stale if reference.difference]
     if not differences:

@@ -1,5 +1,5 @@
 // Waiting and failing: takes a question before Streamlit's scripts have come, keeps what is typed where the line or the
-// server is lost, and says so. The words are in the HTML (templates/frame.html).
+// server is lost, and says so, and what a picture showed that does not come. The words are in the HTML (templates/frame.html).
 
 const APP = '[data-testid="stApp"]'
 const BOX = '[data-testid="stChatInputTextArea"]'
@@ -32,12 +32,15 @@ const pressEnter = () => setTimeout(() => box()?.dispatchEvent(new KeyboardEvent
 
 // --- what is typed -----------------------------------------------------------------------------------
 
+let isSettled = false // whether nothing that was typed or sent before is missing
+
 // A question that was sent is kept until the page shows it; "send": it could not be sent yet.
 function sending() {
   const text = box()?.value.trim()
   if (!text) return
   store('sent', { text, before: shown(text), conversation: location.search })
   store('draft', null)
+  isSettled ||= isConnected() // the page need not be ready for it: it is on its way, and not lost
 }
 
 function typed(event) {
@@ -74,7 +77,6 @@ function unlock() {
 }
 
 // What was typed and is not in the box: after a reload, a lost line, or before there was a box.
-let isSettled = false
 function settle() {
   const sent = stored('sent')
   if (sent && shown(sent.text) > (sent.conversation === location.search ? sent.before : 0)) store('sent', null)
@@ -151,6 +153,7 @@ function look() {
     document.querySelector('[data-testid="stDialog"]:not(:has([data-testid="stVerticalBlock"])) [aria-label="Close"]')?.click()
   } else if (state === 'CONNECTED') {
     wasConnected = true
+    if (goneSince) askForPicturesAgain()
     goneSince = undefined
     delete document.documentElement.dataset.kbLine
     if (said !== 'notSent') say()
@@ -168,8 +171,27 @@ for (const change of ['online', 'offline']) addEventListener(change, look)
 addEventListener('input', typed, true)
 addEventListener('keydown', pressed, true)
 addEventListener('click', clicked, true)
+// A picture that does not come, such as one of an article that was removed, leaves its words.
+function showLost(picture) {
+  const told = document.createElement('span')
+  told.className = 'kb-lost'
+  told.textContent = [words.noPicture, picture.alt].filter(Boolean).join(': ')
+  told.kbPicture = picture
+  told.kbLink = picture.parentElement
+  told.kbLink.replaceWith(told)
+}
+
+// Over a line that is back, pictures may come.
+function askForPicturesAgain() {
+  for (const told of document.querySelectorAll('.kb-lost')) {
+    told.kbPicture.src = told.kbPicture.getAttribute('src')
+    told.replaceWith(told.kbLink)
+  }
+}
+
 // a script that does not come leaves nothing but this
 addEventListener('error', ({ target }) => {
   if (target.matches?.('script, link') && !app().testConnectionState) say('lost', reload())
+  if (target.matches?.('.kb-image img')) showLost(target)
 }, true)
 look()

@@ -132,6 +132,42 @@ def test_a_question_that_did_not_arrive_stands_in_the_box_again(page: Page, plac
     expect(box(page)).to_have_value(QUESTION)
 
 
+ASKS_AT_ONCE = """new MutationObserver((_, observer) => {
+  const box = document.querySelector('[data-testid="stChatInputTextArea"]:enabled')
+  if (!box) return
+  observer.disconnect()
+  Object.getOwnPropertyDescriptor(HTMLTextAreaElement.prototype, 'value').set.call(box, %r)
+  box.dispatchEvent(new Event('input', { bubbles: true }))
+  const enter = { key: 'Enter', code: 'Enter', keyCode: 13, bubbles: true, cancelable: true }
+  setTimeout(() => box.dispatchEvent(new KeyboardEvent('keydown', enter)))
+}).observe(document, { childList: true, subtree: true })"""
+
+
+@pytest.mark.slow("starts what it looks at, and a browser")
+def test_a_question_that_is_asked_before_the_page_is_complete_is_not_taken_for_lost(page: Page) -> None:
+    page.add_init_script(ASKS_AT_ONCE % QUESTION)
+    page.goto("/")
+    expect(page.locator(".st-key-turn-0 .kb-answer")).to_contain_text("Crop to Content")
+    expect(page.get_by_text("Your question did not arrive.")).to_have_count(0)
+    expect(box(page)).to_have_value("")
+
+
+@pytest.mark.rare("a further way through the page in a browser")
+def test_a_picture_that_does_not_come_leaves_its_words_until_the_line_is_back(page: Page) -> None:
+    page.route("**/api/images/**", lambda route: route.abort())
+    opened(page)
+    box(page).fill(QUESTION)
+    box(page).press("Enter")
+    lost = page.get_by_text("This picture is not available: ")
+    expect(lost.first).to_be_visible()
+    page.unroute("**/api/images/**")
+    page.context.set_offline(True)
+    expect(page.get_by_text("You are offline.")).to_be_visible()
+    page.context.set_offline(False)
+    expect(page.locator(".kb-answer .kb-image img").first).to_be_visible()
+    expect(lost).to_have_count(0)
+
+
 @pytest.mark.rare("a further way through the page in a browser")
 def test_ask_is_an_address_of_the_page(page: Page) -> None:
     page.goto("/ask")

@@ -6,8 +6,9 @@ from urllib.parse import urlsplit
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
-from app.page.labels import moment
+from app.page.labels import day, moment
 from app.page.places import article_link, investigation_link
+from kb_pipeline.steps.chunk import plain_text
 from kb_pipeline.wording import counted
 
 _TEMPLATES = Environment(
@@ -29,6 +30,12 @@ def is_web(url: str | None) -> TypeGuard[str]:
     return url is not None and urlsplit(url).scheme in ("http", "https")
 
 
+def plain(markdown: str) -> str:
+    """A piece of markdown as plain text, with the white space around it."""
+    start, end = len(markdown) - len(markdown.lstrip()), len(markdown.rstrip())
+    return markdown if start >= end else markdown[:start] + plain_text(markdown) + markdown[end:]
+
+
 def signed(value: float) -> str:
     """A difference with its sign, to three decimal places."""
     return f"{value:+.3f}".replace("-", "−") if round(value, 3) else "0.000"
@@ -37,8 +44,10 @@ def signed(value: float) -> str:
 _TEMPLATES.filters |= {
     "article_link": article_link,
     "counted": counted,
+    "day": day,
     "investigation_link": investigation_link,
     "moment": moment,
+    "plain": plain,
     "signed": signed,
 }
 _TEMPLATES.tests["web"] = is_web

@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from app.page.labels import age, label, moment
+from app.page.labels import age, day, label, moment
 
 NOW = datetime(2026, 3, 10, 12, tzinfo=UTC)
 
@@ -37,6 +37,11 @@ def test_what_streamlit_reads_into_text_is_parted(read_into: str) -> None:
 )
 def test_moments(iso: str | None, shown: str) -> None:
     assert moment(iso) == shown
+
+
+@pytest.mark.parametrize(("iso", "shown"), [("2026-03-03", "3 Mar 2026"), ("spring", "spring")])
+def test_days(iso: str, shown: str) -> None:
+    assert day(iso) == shown
 
 
 @pytest.mark.parametrize(

@@ -3,8 +3,9 @@
 import pytest
 
 from app.page.article import Cited, article_html
-from app.page.sections import cited_sections, section_of, split_at_section
+from app.page.sections import cited_sections, section_of, since_then, split_at_section
 from app.schema.articles import Article, ArticleChunk
+from app.schema.conversations import StaleReference
 from kb_pipeline_tests.app.page.citing import answer, citation
 
 INTRO = "# Layers\n\nLayers are sheets. Press OK."
@@ -46,6 +47,31 @@ def test_citations_of_one_section_are_one_source() -> None:
     assert [section.numbers for section in sections] == [(1, 3), (2,)]
     assert section_of(sections, 3) == sections[0]
     assert section_of(sections, 4) is None
+
+
+@pytest.mark.parametrize(
+    ("states", "told"),
+    [
+        ((None, None), ()),
+        (("changed", None), ("1 of 2 sources of this answer has changed since it was given.",)),
+        (("changed", "changed"), ("All 2 sources of this answer have changed since it was given.",)),
+        (
+            ("gone", "contradicted"),
+            (
+                "1 of 2 sources of this answer is not available to you any more.",
+                "Another article contradicts 1 of 2 sources of this answer. Open the source to see what it says.",
+            ),
+        ),
+        (("gone",), ("The source of this answer is not available to you any more.",)),
+    ],
+)
+def test_what_became_of_the_sources_of_an_answer_is_told_in_sentences(
+    states: tuple[str | None, ...], told: tuple[str, ...]
+) -> None:
+    cited = [citation(at, section=f"Part {at}", heading_path=(f"Part {at}",)) for at in range(1, len(states) + 1)]
+    became = [{"number": at, "state": state} for at, state in enumerate(states, 1) if state]
+    stale = [StaleReference.model_validate(each) for each in became]
+    assert since_then(cited_sections(answer("", *cited), stale)) == told
 
 
 @pytest.mark.parametrize(("filename", "path"), [("index.md", "Layers"), ("layers.md", "layers.md › Layers")])

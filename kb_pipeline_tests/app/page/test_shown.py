@@ -81,7 +81,8 @@ def test_sources_that_have_changed_are_told_where_they_are_cited_and_where_they_
     assert 'aria-label="Source 1: Layers › Crop a layer (changed since)"' in html
     assert 'data-words="[1] Layers › Crop a layer (changed since)"' in html
     assert 'data-words="[2] Layers › Undo (not available to you any more)"' in html
-    assert "2 of 2 sources of this answer have changed since it was given." in html
+    assert "1 of 2 sources of this answer has changed since it was given." in html
+    assert "1 of 2 sources of this answer is not available to you any more." in html
     assert "changed since" not in answer_html(answer("A [Ref #1]", citation(1)), at=0)
 
 
@@ -100,6 +101,12 @@ def test_a_source_that_has_changed_shows_how() -> None:
     assert "<del>OK</del><ins>Apply</ins>" in html
 
 
+def test_what_has_changed_is_shown_as_it_is_read() -> None:
+    pieces = (("same", "## Crop\n"), ("removed", "**OK**"), ("added", "**Apply**"), ("same", " now.\n"))
+    html = stale_html(section(citation(), stale=(changed(1, *pieces),)), "")
+    assert 'aria-label="What has changed">Crop\n<del>OK</del><ins>Apply</ins> now.\n</div>' in html
+
+
 def test_a_source_that_is_gone_says_so_and_shows_what_was_cited() -> None:
     gone = section(citation(), stale=(StaleReference(number=1, state="gone"),))
     assert "This section is not available to you any more" in stale_html(gone, "2026-03-03T14:05:00+00:00")
@@ -108,7 +115,7 @@ def test_a_source_that_is_gone_says_so_and_shows_what_was_cited() -> None:
 
 def test_an_answer_says_that_it_is_current_or_contradicted() -> None:
     said = answer("A [Ref #1]", citation(1))
-    assert "Still current: its sources say what they said." in answer_html(said, at=0, standing="current")
+    assert "Still current: its source has not changed since." in answer_html(said, at=0, standing="current")
     html = answer_html(said, at=0, stale=(contradicted(),), standing="contradicted")
     assert "Another article contradicts the source of this answer." in html
     assert "Layers › Crop a layer (contradicted by another article)" in html
@@ -119,7 +126,7 @@ def test_an_answer_says_that_it_is_current_or_contradicted() -> None:
 def test_a_source_that_is_contradicted_shows_both_statements_and_leads_to_the_other() -> None:
     html = stale_html(section(citation(), stale=(contradicted(EVIL),)), "")
     assert "Another article contradicts this section" in html
-    assert "Here: “Choose Crop to Content.”" in html
+    assert "This section: “Choose Crop to Content.”" in html
     assert 'href="knowledge-base?article=dialogs&amp;section=dialogs-1"' in html
     assert "<script" not in html
 
@@ -172,7 +179,9 @@ def test_the_list_says_of_a_document_what_its_id_and_its_publication_do_not() ->
 
     html = listed(filename="press.pdf", document_type="Manual", page_count=12, upload_date="2026-03-03")
     assert html.count("press.pdf") == 2  # the id, and the address
-    assert "<span>Manual</span><span>12 pages</span><span>came in <time" in html
+    came_in = '<span>came in <time datetime="2026-03-03">3 Mar 2026</time>'
+    assert f"<span>Manual</span><span>12 pages</span>{came_in}" in html
+    assert "image" not in html, "nobody asks how many pictures there are not"
     assert "came in" not in listed(filename="index.html", upload_date="2026-03-03")
     assert "came in" in listed(filename="index.html", upload_date="2026-03-02")
 
@@ -183,7 +192,7 @@ def test_a_source_says_where_a_document_comes_from_as_far_as_it_is_known() -> No
     )
     html = render("source", "facts", "press", None, "pdf", "run", None, None, "0123", "press.pdf", known)
     assert "<dt>Department</dt><dd>Works</dd>" in html
-    assert '<dt>Came in</dt><dd><time datetime="2026-03-02">2026-03-02</time></dd>' in html
+    assert '<dt>Came in</dt><dd><time datetime="2026-03-02">2 Mar 2026</time></dd>' in html
     assert "<dt>Type</dt>" not in html
 
 
