@@ -32,8 +32,8 @@ Operation = tuple[Any, ...]
 
 
 _TRIES = 60
-"""Writers of one conversation overtake each other: with this pause, fifteen seconds of them."""
 _LONGEST_PAUSE = 0.25
+"""Writers of one conversation overtake each other: with this pause in seconds, fifteen seconds of them."""
 _BATCH = 100
 """What Cosmos DB takes in one transaction."""
 _READ_AT_ONCE = 100

@@ -141,6 +141,7 @@ def _carries_answer(item: Json) -> bool:
 
 _UNDER_WAY = frozenset({"queued", "in_progress"})
 _MOST_WAITING = 1000
+"""Responses whose input waits for their end: far more than a service answers at once."""
 _SETTLING_SECONDS = 5
 """Longer than a write takes; what is not whole by then never will be."""
 _LOOK_AGAIN_SECONDS = 0.02

@@ -31,6 +31,7 @@ _HEIGHT = 240
 _DAYS = 30
 """Days that are drawn; all of them are in the file."""
 _TOPICS = 12
+"""Topics whose bars fit on a screen; the file has more."""
 _UNUSED = 50
 """Articles that are listed; all of them are in the file."""
 _By = Literal["weeks", "days"]

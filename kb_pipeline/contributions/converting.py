@@ -25,6 +25,7 @@ from kb_pipeline.store.layout import Layout
 LONGEST_PREVIEW = 100_000
 """Characters of the converted text that somebody reads."""
 _MOST_SECONDS = 60.0
+"""Somebody waits for the preview: what takes longer is staged by whoever keeps the folder."""
 _LAYERS = (StagedArticleLayer.name, ConvertedMarkdownLayer.name)
 
 

@@ -15,6 +15,7 @@ from kb_pipeline.intake.service import DeniedError, ServiceClient, json_of
 from kb_pipeline.secrets import credentials_in
 
 _MOST_REDIRECTS = 3
+"""An attachment is one redirect away, at the service's storage; a login that leads back to itself ends here."""
 _HERE = ("localhost", "127.0.0.1", "::1")
 
 

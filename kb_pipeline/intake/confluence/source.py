@@ -35,6 +35,7 @@ _A_SEARCH = "100"
 _EXPANDED = "metadata.labels,restrictions.read.restrictions.user,restrictions.read.restrictions.group"
 _FILE_HOSTS = ("atlassian.com", "atlassian.net")
 _DEEPEST = 100
+"""Pages above a page that are asked for: no tree of people is as deep, and one that leads back to itself ends here."""
 _PAGE = re.compile(r"/pages/(\d+)(?:/|$)")
 _Rules = tuple[Rule, ...] | None
 """All that restrict a page; ``None`` if one of them cannot be read."""

@@ -33,6 +33,7 @@ _A_PAGE = "1000"
 _A_TIME = 500
 """Rows that are read at a time."""
 _DEEPEST = 200
+"""Folders above a file: a path in SharePoint has 400 characters at most, so 200 folders; in a circle it ends here."""
 
 
 class Library(NamedTuple):
