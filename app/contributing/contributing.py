@@ -27,7 +27,7 @@ from app.schema.contributions import (
     UploadRules,
 )
 from kb_pipeline.contributions.base import STATES, Contribution, ContributionQueue, NearPassage
-from kb_pipeline.contributions.gap import Double
+from kb_pipeline.contributions.neighbours import Double
 from kb_pipeline.contributions.placing import Target, ids_in, target_section
 from kb_pipeline.contributions.previewing import seen_by_readers
 from kb_pipeline.contributions.proposing import Proposal, preview
@@ -173,10 +173,10 @@ class Contributing:
             raise ContributionError(str(exc)) from exc
         note(seen.contribution.service, about="draft" if new.draft else seen.contribution.id)
         if new.draft:
-            details = self._details(seen.contribution, caller, seen.gap.doubles)
+            details = self._details(seen.contribution, caller, seen.neighbours.doubles)
             return self._converted(details, seen.contribution, caller) if new.converted else details
         self.queue.add(seen.contribution)
-        return self._details(seen.contribution, caller, seen.gap.doubles)
+        return self._details(seen.contribution, caller, seen.neighbours.doubles)
 
     def _converted(
         self, details: ContributionDetails, contribution: Contribution, caller: Caller
@@ -219,7 +219,7 @@ class Contributing:
         )
         note(seen.contribution.service, about=seen.contribution.id)
         self.queue.add_file(seen.contribution, data)
-        return self._details(seen.contribution, caller, seen.gap.doubles)
+        return self._details(seen.contribution, caller, seen.neighbours.doubles)
 
     def accept(self, contribution_id: str, acceptance: Acceptance, caller: Caller) -> ContributionDetails:
         """Put a contribution into the staging folder, as this reviewer.

@@ -14,7 +14,7 @@ from kb_pipeline.cli.console import AsJson, diff_style, err, new_table, out, pri
 from kb_pipeline.contributions import open_queue
 from kb_pipeline.contributions.base import STATES, TYPES, Contribution
 from kb_pipeline.contributions.content import MOST_BYTES, read_content
-from kb_pipeline.contributions.gap import SAME
+from kb_pipeline.contributions.neighbours import SAME
 from kb_pipeline.contributions.proposing import Proposal, ProposalPreview, preview
 from kb_pipeline.contributions.review import Review, is_for_another, may_review, readers_in, titles_in
 from kb_pipeline.errors import ContributionError, SettingsError
@@ -81,8 +81,8 @@ def _preview_json(seen: ProposalPreview, *, draft: bool) -> dict[str, object]:
         "state": "draft" if draft else "pending",
         "is_new_article": seen.is_new_article,
         "is_new_section": seen.is_new_section,
-        "is_known": seen.gap.is_known,
-        "duplicates": [double.model_dump() for double in seen.gap.doubles],
+        "is_known": seen.neighbours.is_known,
+        "duplicates": [double.model_dump() for double in seen.neighbours.doubles],
     }
 
 
@@ -90,14 +90,14 @@ def _print_preview(seen: ProposalPreview) -> None:
     contribution = seen.contribution
     out.print(f"[bold]{escape(contribution.description)}[/]", soft_wrap=True)
     out.print(f"{contribution.type} for {escape(seen.place)}", soft_wrap=True)
-    if seen.gap.nearest:
+    if seen.neighbours.nearest:
         out.print("nearest passages")
-    for passage in seen.gap.nearest:
+    for passage in seen.neighbours.nearest:
         where = f"{passage.article_id} › {passage.section or passage.title}"
         out.print(f"  {passage.similarity:.2f}  {escape(where)}  [dim]{escape(passage.chunk_id)}[/]", soft_wrap=True)
-    if seen.gap.is_known:
+    if seen.neighbours.is_known:
         err.print(f"[yellow]warning:[/] a published passage says about the same (similarity {SAME} or more)")
-    for double in seen.gap.doubles:
+    for double in seen.neighbours.doubles:
         err.print(
             f"[yellow]warning:[/] {double.id} ({double.state}) says about the same: {escape(double.description)}",
             soft_wrap=True,

@@ -1,8 +1,8 @@
 """Contributions: knowledge that people and the service propose, and that reaches staging only by a reviewer's command.
 
 ``base.py`` is the contract of a queue and ``folder.py`` the queue in a folder. ``content.py`` makes a proposed text
-harmless, ``placing.py`` finds its place and puts it there, ``gap.py`` says what is known already, ``proposing.py``
-checks and hands in, and ``review.py`` accepts and rejects.
+harmless, ``placing.py`` finds its place and puts it there, ``neighbours.py`` says what is known already,
+``proposing.py`` checks and hands in, and ``review.py`` accepts and rejects.
 """
 
 from kb_pipeline.contributions.base import ContributionQueue

@@ -80,7 +80,7 @@ def hand_in(
         if handed_in_on(contributions.list(), now().date().isoformat()) >= MOST_A_DAY:
             return None
         seen = preview(workspace, contributions, proposal, now=now)
-        if seen.gap.doubles:
+        if seen.neighbours.doubles:
             return None
         contributions.add(seen.contribution)
     workspace.audit.add("propose", "", "service", articles=[proposal.service], about=seen.contribution.id)

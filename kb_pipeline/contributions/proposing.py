@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 from kb_pipeline.contributions.base import TYPES, Contribution, ContributionQueue, commenter, new_id
 from kb_pipeline.contributions.content import harmless, without_claims
-from kb_pipeline.contributions.gap import Neighbourhood, find_gap
+from kb_pipeline.contributions.neighbours import Neighbours, find_neighbours
 from kb_pipeline.contributions.placing import (
     MARKDOWN_FILE,
     Target,
@@ -54,7 +54,7 @@ class ProposalPreview:
     """
 
     contribution: Contribution
-    gap: Neighbourhood
+    neighbours: Neighbours
     is_new_article: bool
     is_new_section: bool
 
@@ -96,7 +96,7 @@ def preview(
     content = harmless(service, proposal.content)
     target = find_target(workspace.staging, service, is_seen)
     wanted = target_section(target, contribution_type, section)
-    gap = find_gap(workspace, description, content, queue.list(), visible)
+    found = find_neighbours(workspace, description, content, queue.list(), visible)
     at = now()
     contribution_id = new_id(at)
     contribution = Contribution(
@@ -112,13 +112,13 @@ def preview(
         source=proposal.source,
         article_id=target.article_id,
         target_section=wanted,
-        nearest=gap.nearest,
-        embedding_model=gap.embedding_model,
-        embedding=gap.embedding,
+        nearest=found.nearest,
+        embedding_model=found.embedding_model,
+        embedding=found.embedding,
         rests_on=proposal.rests_on,
         commented_by=commenter(contribution_id, proposal.commented_by) if proposal.commented_by else "",
     )
-    return ProposalPreview(contribution, gap, target.text is None, _is_new_section(target, wanted))
+    return ProposalPreview(contribution, found, target.text is None, _is_new_section(target, wanted))
 
 
 def _is_new_section(target: Target, section: str) -> bool:

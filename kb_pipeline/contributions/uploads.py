@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 
 from kb_pipeline.contributions.base import Contribution, ContributionQueue, Upload, is_listed, new_id
 from kb_pipeline.contributions.converting import convert_alone, text_of
-from kb_pipeline.contributions.gap import find_gap
+from kb_pipeline.contributions.neighbours import find_neighbours
 from kb_pipeline.contributions.placing import everything_is_seen
 from kb_pipeline.contributions.proposing import LONGEST_DESCRIPTION, ProposalPreview
 from kb_pipeline.errors import (
@@ -100,7 +100,7 @@ def preview_upload(
     converted, checks = convert_alone(workspace.settings, service, name, files)
     title = upload.title or " ".join((converted.title or service).split())
     content = text_of(converted)
-    gap = find_gap(workspace, title, content, earlier, visible)
+    found = find_neighbours(workspace, title, content, earlier, visible)
     at = now()
     contribution = Contribution(
         id=new_id(at),
@@ -112,12 +112,12 @@ def preview_upload(
         contributed_by=new.contributed_by,
         contributed_at=at.isoformat(timespec="seconds"),
         article_id=service,
-        nearest=gap.nearest,
-        embedding_model=gap.embedding_model,
-        embedding=gap.embedding,
+        nearest=found.nearest,
+        embedding_model=found.embedding_model,
+        embedding=found.embedding,
         upload=upload.model_copy(update={"checks": checks, "warnings": converted.warnings}),
     )
-    return ProposalPreview(contribution, gap, is_new_article=True, is_new_section=False)
+    return ProposalPreview(contribution, found, is_new_article=True, is_new_section=False)
 
 
 def _is_pending(contribution: Contribution) -> bool:

@@ -51,7 +51,7 @@ def test_what_says_the_same_is_recognised_and_nothing_else(workspace: Workspace,
     by_question = {one.description: one.id for one in queue.list()}
 
     def doubles(wording: Wording) -> list[set[str]]:
-        found = (preview(workspace, queue, Proposal("notes", *wording(*pair))).gap.doubles for pair in PAIRS)
+        found = (preview(workspace, queue, Proposal("notes", *wording(*pair))).neighbours.doubles for pair in PAIRS)
         return [{double.id for double in each} for each in found]
 
     right = [by_question[question] for question, _ in PAIRS]

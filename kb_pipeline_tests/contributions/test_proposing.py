@@ -86,29 +86,29 @@ def test_published_passages_about_the_same_are_shown_to_those_who_may_read_them(
     )
     build_here(settings)
     everything = seen(settings, queue)
-    assert {passage.article_id for passage in everything.gap.nearest} == {"limits", "secret"}
-    assert everything.gap.is_known
+    assert {passage.article_id for passage in everything.neighbours.nearest} == {"limits", "secret"}
+    assert everything.neighbours.is_known
     public = seen(settings, queue, visible=SearchFilter(principals=()))
     assert [(passage.article_id, passage.section) for passage in public.contribution.nearest] == [
         ("limits", "RU throttling")
     ]
     other = seen(settings, queue, description="Colours", content="The logo is green, its border is thin.")
-    assert not other.gap.is_known
+    assert not other.neighbours.is_known
 
 
 def test_the_same_again_is_recognised(settings: Settings, queue: FolderQueue, article: Article) -> None:
     first = seen(settings, queue).contribution
     queue.add(first)
     again = seen(settings, queue, description="RU  Throttling!", content=f"**{TEXT}**")
-    assert [(double.id, double.similarity) for double in again.gap.doubles] == [(first.id, 1.0)]
+    assert [(double.id, double.similarity) for double in again.neighbours.doubles] == [(first.id, 1.0)]
     article("one", "<h1>One</h1><p>Something else is published.</p>")
     build_here(settings)
     paraphrase = seen(settings, queue, content=TEXT.replace("answer", "always answer"))
-    assert [double.id for double in paraphrase.gap.doubles] == [first.id], "made before there was a model"
-    assert 0.9 <= paraphrase.gap.doubles[0].similarity < 1
+    assert [double.id for double in paraphrase.neighbours.doubles] == [first.id], "made before there was a model"
+    assert 0.9 <= paraphrase.neighbours.doubles[0].similarity < 1
     queue.add(paraphrase.contribution)
-    assert len(seen(settings, queue).gap.doubles) == 2
-    assert seen(settings, queue, description="Colours", content="The logo is green.").gap.doubles == ()
+    assert len(seen(settings, queue).neighbours.doubles) == 2
+    assert seen(settings, queue, description="Colours", content="The logo is green.").neighbours.doubles == ()
 
 
 def test_what_the_service_hands_in_is_counted_by_day() -> None:

@@ -35,7 +35,7 @@ class Double(Record):
 
 
 @dataclass(frozen=True)
-class Neighbourhood:
+class Neighbours:
     """What is near to a proposal. ``embedding`` is its vector as base64, "" if nothing is published yet."""
 
     nearest: tuple[NearPassage, ...] = ()
@@ -49,13 +49,13 @@ class Neighbourhood:
         return any(passage.similarity >= SAME for passage in self.nearest)
 
 
-def find_gap(
+def find_neighbours(
     workspace: Workspace,
     description: str,
     content: str,
     others: Iterable[Contribution],
     visible: SearchFilter | None = None,
-) -> Neighbourhood:
+) -> Neighbours:
     """Compare a proposal with the published passages that ``visible`` lets through, and with other contributions.
 
     Before anything is published, only the same words are recognised.
@@ -67,7 +67,7 @@ def find_gap(
     try:
         reader = workspace.reader()
     except IndexMissingError:
-        return Neighbourhood(doubles=_doubles(text, None, earlier, {}))
+        return Neighbours(doubles=_doubles(text, None, earlier, {}))
     hits = reader.search(text, top=_NEAREST, mode="vector", filters=visible)
     nearest = tuple(
         NearPassage(
@@ -81,7 +81,7 @@ def find_gap(
     )
     vectors = _vectors(reader.embedder, text, earlier)
     own = vectors[""]
-    return Neighbourhood(
+    return Neighbours(
         nearest=nearest,
         doubles=_doubles(text, own, earlier, vectors),
         embedding_model=reader.embedder.model_id,
