@@ -140,8 +140,8 @@ class AgentService:
             return self.tools
         from app.network.tools import network_tools
 
-        equipment = ToolServices(self.retrieval, record_content=self.settings.record_content)
-        return {**self.tools, **network_tools(equipment, self.queries, await self.network.open(who))}
+        services = ToolServices(self.retrieval, record_content=self.settings.record_content)
+        return {**self.tools, **network_tools(services, self.queries, await self.network.open(who))}
 
     def book(self) -> CitationBook:
         """A new citation book, for one answer."""

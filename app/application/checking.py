@@ -1,5 +1,4 @@
-"""Connection checks of the agent service: one small request to the model, one to the conversation store; an
-entailment model, a search on the web and a link to a picture, if those are on."""
+"""Checks the connections of the agent service: model and conversations; judge, web and image links if they are on."""
 
 import asyncio
 from collections.abc import Iterator
@@ -18,9 +17,12 @@ NOBODY = "kb-check"
 
 
 def check_answering(settings: AppSettings, knowledge_base: Settings) -> Iterator[Connection]:
-    """Ask the model, if there is one, for a word, and the store for the conversations of :data:`NOBODY`."""
+    """Try each connection with one small request.
 
-    async def read() -> str:
+    The model is asked for a word, if there is one, and the store for the conversations of :data:`NOBODY`.
+    """
+
+    async def conversations() -> str:
         store = open_conversations(settings, knowledge_base)
         try:
             await store.conversations(NOBODY, 1)
@@ -50,7 +52,7 @@ def check_answering(settings: AppSettings, knowledge_base: Settings) -> Iterator
     yield check_backend("model", settings.chat_model or "extractive", model)
     if (settings.judge or "").startswith("onnx"):
         yield check_backend("judge", settings.judge or "", lambda: asyncio.run(_try_judge(settings)))
-    yield check_backend("conversations", settings.conversations, lambda: asyncio.run(read()))
+    yield check_backend("conversations", settings.conversations, lambda: asyncio.run(conversations()))
     if settings.web_search != "off":
         yield check_backend("web", settings.web_search, web)
     if settings.image_urls != "proxy":

@@ -151,6 +151,7 @@ def read_picture(data: bytes) -> Picture:
 
 
 def _small(png: bytes) -> tuple[bytes, str]:
+    """A picture small enough to be kept, and its media type; at the last of :data:`_SIDES` every one is."""
     from kb_pipeline.steps.images.raster import scaled_down
 
     for side in _SIDES:

@@ -104,6 +104,18 @@ _TERM = re.compile(r"\*\*[^*\n]+\*\*[:.]?(?:\s*[;,/]?\s*\*\*[^*\n]+\*\*[:.]?)*")
 _PREFIX = re.compile(_MARKERS)
 
 
+_WHOLE: dict[str, Kind] = {
+    "thead_open": "header",
+    "tr_open": "row",
+    "fence": "code",
+    "code_block": "code",
+}
+_BLOCKS = {
+    "heading_open", "paragraph_open", "bullet_list_open", "ordered_list_open", "blockquote_open", "table_open",
+    "fence", "code_block", "html_block",
+}  # fmt: skip
+
+
 @dataclass(frozen=True, slots=True)
 class Unit:
     """A piece of a passage: ``passage[start:start + len(text)] == text``.
@@ -137,7 +149,7 @@ class Unit:
 @lru_cache(maxsize=512)
 def units_of(passage: str) -> tuple[Unit, ...]:
     """The units of a passage, in its order, without thematic breaks and link definitions."""
-    return tuple(_Reader(passage[:LONGEST_PASSAGE]).units())
+    return tuple(_BlockWalk(passage[:LONGEST_PASSAGE]).units())
 
 
 @dataclass(slots=True)
@@ -148,7 +160,7 @@ class _Item:
     label: str
 
 
-class _Reader:
+class _BlockWalk:
     """Walks once through the blocks of a passage."""
 
     def __init__(self, passage: str) -> None:
@@ -218,18 +230,6 @@ class _Reader:
     def _span(self, token: Token) -> tuple[int, int]:
         first, last = token.map or (0, 0)
         return self._offsets[first], self._offsets[last]
-
-
-_WHOLE: dict[str, Kind] = {
-    "thead_open": "header",
-    "tr_open": "row",
-    "fence": "code",
-    "code_block": "code",
-}
-_BLOCKS = {
-    "heading_open", "paragraph_open", "bullet_list_open", "ordered_list_open", "blockquote_open", "table_open",
-    "fence", "code_block", "html_block",
-}  # fmt: skip
 
 
 def _closing(tokens: Sequence[Token], at: int) -> int:

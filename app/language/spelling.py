@@ -14,6 +14,13 @@ _WORD = re.compile(r"(?<!\w)[^\W\d_]{4,}(?!\w)")
 """Shorter words have too many neighbours, and words with digits are names."""
 _NEAR = 0.75
 """Similarity of two words: 0.75 is one slip in four letters ("crpo"), two swapped letters included."""
+_ENOUGH = 300
+"""Known words that tell their language."""
+_COMPOUNDING = frozenset({"de", "nl"})
+_SHORTEST = 4
+"""Letters of each part of a compound; with shorter ones nearly any misspelling is a compound."""
+_LINKS = ("", "s", "n", "en", "es")
+"""What German and Dutch put between the parts of a compound: ``Sicherung-s-plan``."""
 
 
 def word_counts(texts: Iterable[str]) -> Counter[str]:
@@ -21,18 +28,10 @@ def word_counts(texts: Iterable[str]) -> Counter[str]:
     return Counter(word for text in texts for word in _WORD.findall(readable(text).lower()))
 
 
-_ENOUGH = 300
-"""Known words that tell their language."""
-
-
 def unknown_words(question: str, known: Mapping[str, int]) -> list[str]:
-    """The words of a question that are neither known nor little words, as they stand there."""
-    words = dict.fromkeys(_WORD.findall(question))
-    return [word for word in words if word.lower() not in known and word.lower() not in STOP_WORDS]
-
-
-def _language_of(known: Mapping[str, int]) -> str:
-    return language_of(" ".join(islice(known, _ENOUGH))) or ENGLISH
+    """The words of a question that are neither known nor stop words, as they stand there."""
+    asked = dict.fromkeys(_WORD.findall(question))
+    return [word for word in asked if word.lower() not in known and word.lower() not in STOP_WORDS]
 
 
 def nearest(word: str, known: Mapping[str, int]) -> str | None:
@@ -66,13 +65,6 @@ def corrected(question: str, corrections: Mapping[str, str]) -> str:
     return _WORD.sub(correct, question)
 
 
-_COMPOUNDING = frozenset({"de", "nl"})
-_SHORTEST = 4
-"""Letters of each part of a compound; with shorter ones nearly any misspelling is a compound."""
-_LINKS = ("", "s", "n", "en", "es")
-"""What German and Dutch put between the parts of a compound: ``Sicherung-s-plan``."""
-
-
 @lru_cache(maxsize=4_096)
 def is_word(word: str, language: str) -> bool:
     """Whether a dictionary has this form of a word, or the parts of a compound; false in a language without one.
@@ -98,3 +90,7 @@ def _is_compound(word: str, language: str) -> bool:
 def _is_head(head: str, language: str) -> bool:
     heads = (head.removesuffix(link) for link in _LINKS if head.endswith(link))
     return any(len(each) >= _SHORTEST and _is_listed(each, language) for each in heads)
+
+
+def _language_of(known: Mapping[str, int]) -> str:
+    return language_of(" ".join(islice(known, _ENOUGH))) or ENGLISH

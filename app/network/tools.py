@@ -40,8 +40,8 @@ class NeighbourhoodArguments(Arguments):
 class _NetworkTool(Tool[ArgumentsT]):
     operation = "query"
 
-    def __init__(self, equipment: ToolServices, queries: NetworkQueries, network: "Network") -> None:
-        super().__init__(equipment)
+    def __init__(self, services: ToolServices, queries: NetworkQueries, network: "Network") -> None:
+        super().__init__(services)
         self.queries = queries
         self.network = network
 
@@ -56,8 +56,8 @@ class QueryGraphTool(_NetworkTool[QueryArguments]):
     name = "query_graph"
     arguments = QueryArguments
 
-    def __init__(self, equipment: ToolServices, queries: NetworkQueries, network: "Network") -> None:
-        super().__init__(equipment, queries, network)
+    def __init__(self, services: ToolServices, queries: NetworkQueries, network: "Network") -> None:
+        super().__init__(services, queries, network)
         self.description = graph_description(network.store.language, network.folder.scenario)
 
     async def run(self, arguments: QueryArguments, who: Principal) -> ToolResult:
@@ -71,8 +71,8 @@ class QueryTelemetryTool(_NetworkTool[QueryArguments]):
     name = "query_telemetry"
     arguments = QueryArguments
 
-    def __init__(self, equipment: ToolServices, queries: NetworkQueries, network: "Network") -> None:
-        super().__init__(equipment, queries, network)
+    def __init__(self, services: ToolServices, queries: NetworkQueries, network: "Network") -> None:
+        super().__init__(services, queries, network)
         self.description = telemetry_description(network.folder.scenario)
 
     async def run(self, arguments: QueryArguments, who: Principal) -> ToolResult:
@@ -106,7 +106,7 @@ def _answered(answer: Answer) -> Answer:
     return answer
 
 
-def network_tools(equipment: ToolServices, queries: NetworkQueries, network: "Network") -> Mapping[str, Tool[Any]]:
+def network_tools(services: ToolServices, queries: NetworkQueries, network: "Network") -> Mapping[str, Tool[Any]]:
     """The tools of a network by name."""
-    tools = (each(equipment, queries, network) for each in (QueryGraphTool, QueryTelemetryTool, NeighbourhoodTool))
+    tools = (each(services, queries, network) for each in (QueryGraphTool, QueryTelemetryTool, NeighbourhoodTool))
     return {tool.name: tool for tool in tools}

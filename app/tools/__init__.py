@@ -19,19 +19,19 @@ _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_-]{0,63}")
 """What models' services take for the name of a function."""
 
 
-def open_tools(equipment: ToolServices, plugins: Sequence[str] = ()) -> Mapping[str, AnyTool]:
+def open_tools(services: ToolServices, plugins: Sequence[str] = ()) -> Mapping[str, AnyTool]:
     """The tools by name: ours, and those of the classes ``package.module:Class``, in this order.
 
     Raises:
         SettingsError: a class cannot be opened, or its name is no name for a tool or another tool's.
     """
     tools: dict[str, AnyTool] = {
-        each.name: each(equipment) for each in (SemanticSearchTool, ListDocumentsTool, GetDocumentTool)
+        each.name: each(services) for each in (SemanticSearchTool, ListDocumentsTool, GetDocumentTool)
     }
     for plugin in plugins:
         if ":" not in plugin:
             raise SettingsError(f"KB_TOOLS has {plugin!r}; write package.module:Class of your own")
-        tool = find_opener("KB_TOOLS", plugin, {}, Tool)(equipment)  # type: ignore[type-abstract]
+        tool = find_opener("KB_TOOLS", plugin, {}, Tool)(services)  # type: ignore[type-abstract]
         if not _NAME.fullmatch(tool.name):
             raise SettingsError(f"KB_TOOLS has {plugin!r}, whose name {tool.name!r} is none; it must be like look_up")
         if tool.name in tools:

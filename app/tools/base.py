@@ -83,10 +83,10 @@ class Tool(ABC, Generic[ArgumentsT]):
     asker_decides: tuple[str, ...] = ()
     """Arguments that only the asker decides about: a model that answers somebody cannot give them."""
 
-    def __init__(self, equipment: ToolServices) -> None:
+    def __init__(self, services: ToolServices) -> None:
         """Open nothing yet."""
-        self.equipment = equipment
-        self.retrieval = equipment.retrieval
+        self.services = services
+        self.retrieval = services.retrieval
 
     @property
     def place(self) -> str:
@@ -150,7 +150,7 @@ class Tool(ABC, Generic[ArgumentsT]):
                 "index_name": self.place,
                 "search_latency_ms": round((perf_counter() - started) * 1000, 1),
             }
-            if self.equipment.record_content:
+            if self.services.record_content:
                 told["search_query"] = outcome.query
                 told["filter_applied"] = self._filter_applied(outcome, asker)
             traced.set_attributes(told)

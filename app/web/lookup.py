@@ -22,7 +22,7 @@ _log = logging.getLogger(__name__)
 
 
 class WebLookup:
-    """The web for answers: ``name`` is what readers call it. All askers share it, but no cache."""
+    """The web for answers: ``name`` is what readers call it. All share it; each conversation has its own cache."""
 
     def __init__(
         self, web: WebSearch, settings: AppSettings, caches: ConversationCaches[tuple[WebPage, ...]] | None = None

@@ -78,7 +78,7 @@ class Unanswered(Record):
 
     @property
     def wording(self) -> str:
-        """What is equal for questions in the same words, and says none of them."""
+        """A hash of its words: questions in the same words have the same, and it tells none of them."""
         return _wording(self.in_full)
 
 

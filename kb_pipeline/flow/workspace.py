@@ -186,14 +186,14 @@ class Workspace:
             settings.document_pages,
             settings.ocr_pages,
         )
-        equipment = SourceTools(
+        tools = SourceTools(
             limits,
             settings.document_password(article_id),
             self.page_reader.read if by_ocr else None,
             settings.mask_addresses,
             (self.transcripts.read if by_ocr else self.transcripts.known) if self.transcripts else None,
         )
-        return source_of(file_format).equipped(equipment)
+        return source_of(file_format).equipped(tools)
 
     @cached_property
     def deferred_titles(self) -> Titles:

@@ -97,6 +97,6 @@ class Source(ABC):
             EmptyArticleError: nothing is in it.
         """
 
-    def equipped(self, equipment: SourceTools) -> "Source":
-        """Return the source with this equipment. Most need none."""
+    def equipped(self, tools: SourceTools) -> "Source":
+        """Return the source with these tools. Most need none."""
         return self

@@ -26,8 +26,8 @@ class RecordingSource(Source):
     def __init__(self, tools: SourceTools | None = None) -> None:
         self._tools = tools or SourceTools()
 
-    def equipped(self, equipment: SourceTools) -> "RecordingSource":
-        return RecordingSource(equipment)
+    def equipped(self, tools: SourceTools) -> "RecordingSource":
+        return RecordingSource(tools)
 
     def read(self, article_id: str, name: str, data: bytes) -> SourceDocument:
         if not data.strip(b"\x00 \n\r\t"):

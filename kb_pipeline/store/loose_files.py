@@ -98,7 +98,7 @@ def is_part_of_pages(folder: str, names: Collection[str], pages: Set[str]) -> bo
 def parts_named(page: bytes, parts: Iterable[FileFacts]) -> list[FileFacts]:
     """Return the parts whose file names a page has somewhere, however they are written there.
 
-    In an address, a style or a script: what takes a file too many costs nothing, and one too few loses a picture.
+    In an address, a style or a script: a file too many costs nothing, one too few loses a picture.
     """
     text = to_text(page)
     written = _folded(unescape(unquote(text)) + "\0" + unescape(unquote(text, "latin-1")))

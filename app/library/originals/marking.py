@@ -24,6 +24,8 @@ _ENOUGH = 0.5
 else."""
 _LONGEST = 400
 """Words of a quote that are looked for."""
+_FAR_RUNS, _FAR_CONTEXTS = 3, 10
+"""Lengths of a run, and of its context, from which a place is too far from the rest of the quote to belong to it."""
 _FIRST_WITHOUT_SPACES = "\u2e80"
 """Scripts from here on write words without spaces between them."""
 
@@ -89,14 +91,14 @@ class SearchablePage:
         """Return the first and the last word of the longest run, the end exclusive, and the place of its letters."""
         best: tuple[int, int, int] | None = None
         for first in range(len(words)):
-            last = first + (best[1] - best[0] + 1 if best else _FEWEST_WORDS)
+            last = first + (best[1] - best[0] + 1 if best else _FEWEST_WORDS)  # only a longer run is of interest
             while last <= len(words):
                 run = "".join(words[first:last])
                 place = self._nearest(run, near) if len(run) >= _FEWEST_LETTERS else None
                 if place is not None:
                     best = first, last, place
                 elif len(run) >= _FEWEST_LETTERS:
-                    break
+                    break  # what is not there is not there with one more word
                 last += 1
         return best
 
@@ -104,7 +106,7 @@ class SearchablePage:
         """Return the occurrence that is nearest to what was found of the quote, and not far away from it."""
         if near is None:
             return next(self._occurrences(run), None)
-        far = 3 * len(run) + 10 * _CONTEXT
+        far = _FAR_RUNS * len(run) + _FAR_CONTEXTS * _CONTEXT
         places = [(max(near[0] - at, at - near[1]), at) for at in self._occurrences(run)]
         apart = [place for place in places if place[0] <= far and not _overlap((place[1], place[1] + len(run)), near)]
         return min(apart)[1] if apart else None

@@ -14,7 +14,7 @@ PERMISSION = "Sites.Read.All (or Sites.Selected) of Microsoft Graph"
 """What an identity needs."""
 _VERSION = "/v1.0"
 _LONGEST_PAUSE = 600.0
-"""Seconds that it waits at most when Graph asks for more: whoever asks sooner is kept waiting longer."""
+"""Seconds. A busy Graph asks for pauses of minutes, and for longer ones where somebody does not wait for their end."""
 
 
 class GraphApi(JsonApi):

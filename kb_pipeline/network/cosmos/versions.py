@@ -51,7 +51,10 @@ class LoadedVersion:
 
 @dataclass(frozen=True)
 class Versions:
-    """``previous`` is kept for readers that have not looked again; ``begun`` is whatever was ever written to."""
+    """The versions of a scenario in the graph.
+
+    ``previous`` is kept for readers that have not looked again; ``begun`` are all that a loader ever wrote to.
+    """
 
     current: LoadedVersion | None = None
     previous: LoadedVersion | None = None

@@ -33,6 +33,7 @@ from kb_pipeline.search.catalog import Generation, IndexCatalog, LiveIndex
 from kb_pipeline.settings import Settings
 
 _ID = "somebodys"
+"""The id of its one generation; ours are hashes, so none can have it."""
 _KEYS = 500
 """Keys in one request."""
 _FUSION = 60
@@ -143,7 +144,11 @@ class ForeignIndex(SearchIndex):
         return self.library.page(filters, sort, descending=descending, limit=limit, offset=offset)
 
     def _within_documents(self, filters: SearchFilter) -> SearchFilter:
-        """Replace the facts by which blocks cannot be filtered by the ids of the documents that have them."""
+        """Replace the facts by which blocks cannot be filtered by the ids of the documents that have them.
+
+        Raises:
+            SearchError: there is no index of documents to ask, or the pages of blocks are asked for.
+        """
         pages = {"page_end": filters.page_start, "page_start": filters.page_end}
         facts = [*filters.facts, *(["upload_date"] if filters.upload_date is not None else [])]
         wanted = [*facts, *(name for name, limit in pages.items() if limit is not None)]
@@ -156,6 +161,7 @@ class ForeignIndex(SearchIndex):
                 f"the index {self.name} cannot be filtered by {name}; name a filterable field for it in "
                 "KB_SEARCH_FIELDS, or search without that filter"
             )
+        # documents are asked for what blocks lack, and for nothing that only blocks have
         others = dict.fromkeys((*facts, "section_header", "key_topics", "page_start", "page_end"))
         sought = filters.model_copy(
             update={**others, **{name: getattr(filters, name) for name in lacking}, "block_type": None}

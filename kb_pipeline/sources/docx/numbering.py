@@ -43,6 +43,17 @@ class _Level(NamedTuple):
     indent: int | None
 
 
+class _Definition(NamedTuple):
+    """How a list counts: ``counted_by`` is what it shares its counts by, ``starts`` are the numbers it starts anew at.
+
+    ``levels`` and ``starts`` are by level.
+    """
+
+    counted_by: str
+    levels: dict[int, _Level]
+    starts: dict[int, int]
+
+
 class Numbering:
     """The lists of ``word/numbering.xml``, and how far each has counted."""
 
@@ -53,21 +64,21 @@ class Numbering:
         self._styles = styles
         self._counts: dict[str, list[int | None]] = {}
         self._begun: set[tuple[str, int]] = set()
-        self._read: dict[str, tuple[str, dict[int, _Level], dict[int, int]]] = {}
+        self._read: dict[str, _Definition] = {}
 
     def level_of_style(self, instance: str, style: str) -> int:
         """The level that a list has for the paragraphs of a style, 0 if it has none."""
-        _, levels, _ = self._levels(instance)
+        levels = self._definition(instance).levels
         return next((at for at, level in levels.items() if style and level.style == style), 0)
 
     def indent(self, instance: str, at: int) -> int | None:
         """Where a list says that the text of its paragraphs begins at a level."""
-        _, levels, _ = self._levels(instance)
+        levels = self._definition(instance).levels
         return levels[at].indent if at in levels else None
 
     def next(self, instance: str, at: int) -> NumberedItem | None:
         """Count one more paragraph of a list at a level; ``None`` if nothing is printed before it."""
-        counted_by, levels, starts = self._levels(instance)
+        counted_by, levels, starts = self._definition(instance)
         level = levels.get(at)
         if level is None or (level.format in ("none", "bullet") and not level.text.strip() and not level.is_picture):
             return None
@@ -79,8 +90,8 @@ class Numbering:
         for above in range(at):
             if counts[above] is None:
                 counts[above] = starts.get(above, levels[above].start if above in levels else 1)
-        said = counts[at]
-        number = starts.get(at, level.start) if said is None or is_new else said + 1
+        last = counts[at]
+        number = starts.get(at, level.start) if last is None or is_new else last + 1
         counts[at] = number
         for below in range(at + 1, _LEVELS):
             if below in levels and levels[below].restart > at:
@@ -91,13 +102,12 @@ class Numbering:
         )
         return NumberedItem(counted_by, at, number, "" if is_plain else printed, printed)
 
-    def _levels(self, instance: str) -> tuple[str, dict[int, _Level], dict[int, int]]:
-        """The definition that an instance counts by, its levels, and the numbers at which it starts anew."""
+    def _definition(self, instance: str) -> _Definition:
         if instance not in self._read:
             self._read[instance] = self._of_instance(instance)
         return self._read[instance]
 
-    def _of_instance(self, instance: str) -> tuple[str, dict[int, _Level], dict[int, int]]:
+    def _of_instance(self, instance: str) -> _Definition:
         definition = self._instances.get(instance)
         overrides = [] if definition is None else list(definition.iterfind("{*}lvlOverride"))
         starts = {
@@ -108,6 +118,7 @@ class Numbering:
         seen = {instance}
         abstract = None
         key = ""
+        # a definition may only name a style, whose own list is another instance, and so on: the last one has the levels
         while definition is not None:
             key = value(child(definition, "abstractNumId"))
             abstract = self._abstract.get(key)
@@ -120,7 +131,7 @@ class Numbering:
         read = [] if abstract is None else list(abstract.iterfind("{*}lvl"))
         read += [level for one in overrides if (level := child(one, "lvl")) is not None]
         levels = {_number(value(level, "ilvl")): _level(level) for level in read}
-        return key, {at: level for at, level in levels.items() if at < _LEVELS}, starts
+        return _Definition(key, {at: level for at, level in levels.items() if at < _LEVELS}, starts)
 
 
 def _level(level: Element) -> _Level:

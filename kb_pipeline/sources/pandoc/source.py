@@ -48,14 +48,14 @@ class PandocSource(Source):
     shows_title: ClassVar[bool] = True
     names_languages: ClassVar[bool] = True
 
-    def __init__(self, equipment: SourceTools | None = None) -> None:
-        self._equipment = equipment or SourceTools()
+    def __init__(self, tools: SourceTools | None = None) -> None:
+        self._tools = tools or SourceTools()
 
     def __init_subclass__(cls) -> None:
         cls.version = f"{cls.reader}-{cls.rules}+pypandoc-binary-{pandoc_version()}"
 
-    def equipped(self, equipment: SourceTools) -> Source:
-        return type(self)(equipment)
+    def equipped(self, tools: SourceTools) -> Source:
+        return type(self)(tools)
 
     def read(self, article_id: str, name: str, data: bytes) -> SourceDocument:
         try:
@@ -68,7 +68,7 @@ class PandocSource(Source):
                     name,
                     prepared,
                     self.reader,
-                    self._equipment.limits,
+                    self._tools.limits,
                     shows_title=self.shows_title,
                 )
             return self._document(name, data, converted, warnings)

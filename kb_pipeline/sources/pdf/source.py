@@ -34,16 +34,16 @@ class PdfSource(Source):
 
     version: ClassVar[str] = f"pdf-10+pdfium-{version('pypdfium2')}"
 
-    def __init__(self, equipment: SourceTools | None = None, process: LimitedProcess | None = None) -> None:
-        self._equipment = equipment or SourceTools()
+    def __init__(self, tools: SourceTools | None = None, process: LimitedProcess | None = None) -> None:
+        self._tools = tools or SourceTools()
         self._process = process or LimitedProcess(quiet=True)
 
-    def equipped(self, equipment: SourceTools) -> Source:
-        return PdfSource(equipment, self._process)
+    def equipped(self, tools: SourceTools) -> Source:
+        return PdfSource(tools, self._process)
 
     def read(self, article_id: str, name: str, data: bytes) -> SourceDocument:
         try:
-            check_size(name, data, self._equipment.limits)
+            check_size(name, data, self._tools.limits)
             check_is_pdf(name, data)
             with tempfile.TemporaryDirectory(prefix="kb-pdf-") as folder:
                 path = Path(folder) / "document.pdf"
@@ -68,7 +68,7 @@ class PdfSource(Source):
 
     def _read(self, path: Path, name: str) -> tuple[PdfReading, Mapping[int, Lines]]:
         """Read the document, and return also what OCR read on its pages, by number."""
-        password, limits = self._equipment.password, self._equipment.limits
+        password, limits = self._tools.password, self._tools.limits
         reading = self._call(name, read, path, name, password, limits.most_pages, None)
         if not reading.unread:
             return reading, {}
@@ -78,20 +78,20 @@ class PdfSource(Source):
                 f"{limits.most_ocr_pages:,} are: scan it with text recognition, or raise KB_OCR_PAGES"
             )
         lines: dict[int, Lines] = {}
-        if self._equipment.read_picture:
+        if self._tools.read_picture:
             for number in reading.unread:
                 picture, scale = self._call(name, draw, path, name, password, number)
                 doing(f"reading page {number} of {name} by OCR")
                 with waiting():  # the number of such pages is limited, not their time
-                    lines[number] = _recognised(self._equipment.read_picture, picture, scale)
+                    lines[number] = _recognised(self._tools.read_picture, picture, scale)
         read_again = self._call(name, read, path, name, password, limits.most_pages, lines)
-        if self._equipment.read_picture:
+        if self._tools.read_picture:
             return read_again, lines
         pages = tuple(_as_unread(page) if page.number in reading.unread else page for page in read_again.pages)
         return replace(read_again, pages=pages), lines
 
     def _call(self, name: str, function: Callable[..., T], *arguments: object) -> T:
-        return call_in(self._process, self._equipment.limits, name, _ADVICE, function, *arguments)
+        return call_in(self._process, self._tools.limits, name, _ADVICE, function, *arguments)
 
     def _check_is_something(self, article_id: str, name: str, reading: PdfReading) -> None:
         body = re.sub(r"<[^>]*>", "", reading.html.partition("<body>")[2])

@@ -25,15 +25,15 @@ class SpreadsheetSource(Source):
 
     version: ClassVar[str] = f"spreadsheet-1+python-calamine-{version('python-calamine')}"
 
-    def __init__(self, equipment: SourceTools | None = None, process: LimitedProcess | None = None) -> None:
-        self._equipment = equipment or SourceTools()
+    def __init__(self, tools: SourceTools | None = None, process: LimitedProcess | None = None) -> None:
+        self._tools = tools or SourceTools()
         self._process = process or LimitedProcess(quiet=True)
 
-    def equipped(self, equipment: SourceTools) -> Source:
-        return SpreadsheetSource(equipment, self._process)
+    def equipped(self, tools: SourceTools) -> Source:
+        return SpreadsheetSource(tools, self._process)
 
     def read(self, article_id: str, name: str, data: bytes) -> SourceDocument:
-        limits = self._equipment.limits
+        limits = self._tools.limits
         try:
             check_size(name, data, limits)
             document = call_in(self._process, limits, name, _ADVICE, read, name, data, limits.most_pages)

@@ -16,6 +16,16 @@ _WORD = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*")
 _BROKEN_WORD = re.compile(r"[^\W\d_]+(?:[-\u2010]\s*\n|[\x02\ufffe]\s*)[^\W\d_]+")
 _TAIL = re.compile(r"[.,;:!?)\]”’»\"']+$")
 _NOT_IN_HTML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ufffe\uffff]")
+_PAGE = frozenset({"page"})
+_TAGS = {"b": "strong", "i": "em", "code": "code", "sup": "sup", "sub": "sub"}
+_SCRIPTS = frozenset(("sup", "sub"))
+_BEHIND_LINK = 0.12
+"""How far a word reaches beyond its link, in sizes of its font, from which its last signs stand behind the link."""
+_RAISED_SIZE, _RAISED_BY = 0.85, 0.15
+"""A raised word is smaller than this share of its line's size, and stands so much of that size above its ground."""
+
+Piece = tuple[str, frozenset[str], str]
+"""Text, its marks (b, i, code, sup, sub) and the address it leads to."""
 
 
 def clean(text: str) -> str:
@@ -47,10 +57,6 @@ def joins(before: str, after: str, words: Collection[str], dictionary: Dictionar
     if left in words and right in words and len(left) > 2 and len(right) > 2:
         return False
     return not dictionary.has_parts_only(left, right)
-
-
-Piece = tuple[str, frozenset[str], str]
-"""Text, its marks (b, i, code, sup, sub) and the address it leads to."""
 
 
 class PageMarks:
@@ -117,7 +123,7 @@ class Inline:
         link = next((link for link in links if link.box.holds(*word.box.middle)), None) if links else None
         uri = link.target if link else ""
         text = clean(word.text)
-        if link and word.box.right > link.box.right + 0.12 * word.style.size and (tail := _TAIL.search(text)):
+        if link and word.box.right > link.box.right + _BEHIND_LINK * word.style.size and (tail := _TAIL.search(text)):
             # the sign behind a linked word is no part of the link
             rest = word._replace(text=tail[0], glued=True, box=word.box._replace(left=link.box.right + 1))
             word, text = word._replace(text=text[: tail.start()], box=link.box), text[: tail.start()]
@@ -141,7 +147,7 @@ class Inline:
             if marks == before_marks and uri == before_uri and before_marks is not _PAGE and not page:
                 pieces[-1] = (f"{before} {text}", marks, uri)
                 return
-            pieces.append((space, marks & before_marks - _SCRIPTS, uri if uri == before_uri else ""))
+            pieces.append((space, (marks & before_marks) - _SCRIPTS, uri if uri == before_uri else ""))
         pieces.extend([*page_piece, (text, marks, uri)])
 
     def _marks(self, word: Word) -> frozenset[str]:
@@ -159,7 +165,7 @@ class Inline:
 
 def is_raised(word: Word, line: Line) -> bool:
     """Whether a word is smaller than its line and stands above its ground."""
-    return word.style.size < 0.85 * line.size and word.baseline < line.baseline - 0.15 * line.size
+    return word.style.size < _RAISED_SIZE * line.size and word.baseline < line.baseline - _RAISED_BY * line.size
 
 
 def _without_spaces(before: str, after: str) -> bool:
@@ -169,11 +175,6 @@ def _without_spaces(before: str, after: str) -> bool:
 
 def _is_ideograph(letter: str) -> bool:
     return "\u2e80" <= letter <= "\u9fff" or "\uf900" <= letter <= "\ufaff" or "\uff00" <= letter <= "\uffef"
-
-
-_PAGE = frozenset({"page"})
-_TAGS = {"b": "strong", "i": "em", "code": "code", "sup": "sup", "sub": "sub"}
-_SCRIPTS = frozenset(("sup", "sub"))
 
 
 def _written(pieces: Sequence[Piece]) -> Iterator[str]:

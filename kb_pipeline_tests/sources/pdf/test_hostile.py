@@ -18,8 +18,8 @@ GOOD = text_pdf((SAID,))
 
 
 def read(data: bytes, limits: DocumentLimits | None = None) -> SourceDocument:
-    equipment = SourceTools(limits=limits or DocumentLimits())
-    return source_of("pdf").equipped(equipment).read("pumps", "manual.pdf", data)
+    tools = SourceTools(limits=limits or DocumentLimits())
+    return source_of("pdf").equipped(tools).read("pumps", "manual.pdf", data)
 
 
 def text_of(document: SourceDocument) -> str:

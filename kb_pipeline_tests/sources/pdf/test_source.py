@@ -33,8 +33,8 @@ PROSE = ("The pump is switched on with the green key on its left side.", "It nee
 
 
 def read(data: bytes, **given: object) -> SourceDocument:
-    equipment = SourceTools(**given)  # type: ignore[arg-type]
-    return source_of("pdf").equipped(equipment).read("pumps", "manual.pdf", data)
+    tools = SourceTools(**given)  # type: ignore[arg-type]
+    return source_of("pdf").equipped(tools).read("pumps", "manual.pdf", data)
 
 
 def refusal(data: bytes, **given: object) -> str:
