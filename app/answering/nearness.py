@@ -11,9 +11,9 @@ import numpy as np
 
 from app.language.words import readable
 from app.schema.passages import Citation
-from kb_pipeline.models.base import Embedder
+from kb_pipeline.models.base import EmbeddedQuestion, Embedder
 from kb_pipeline.models.hashing import HashingEmbedder
-from kb_pipeline.steps.late_interaction import max_sim
+from kb_pipeline.steps.late_interaction import EmbeddedPassage, max_sim
 
 _OF_WHOLE = 0.25
 """Weight of the vectors of whole texts beside those of words: the weight that the search has for sections."""
@@ -25,31 +25,43 @@ class Nearness:
     def __init__(self, embedder: Embedder) -> None:
         self._embedder = embedder if embedder.word_vectors else HashingEmbedder()
 
-    def scores(self, question: str, texts: Sequence[str]) -> list[float]:
-        """How near each of the texts is to the question: about 0 to 1.25, comparable for one question only.
+    def scores(self, said: str, texts: Sequence[str]) -> list[float]:
+        """How near each of the texts is to all words of what is said: about 0 to 1.25, comparable for one only.
 
         Raises:
             ModelError: the files of the model are damaged.
         """
-        return self.scores_together(question, texts, [[at] for at in range(len(texts))])
+        embedded, passages = self._embedder.embed_question(said), self._embedder.embed_passages(texts)
+        return _scores(embedded, [[passage] for passage in passages])
 
-    def scores_together(self, question: str, texts: Sequence[str], groups: Sequence[Sequence[int]]) -> list[float]:
-        """How near each group of texts is to the question, as :meth:`scores` of one text made of them.
+    def answering(
+        self, question: str, texts: Sequence[str], groups: Sequence[Sequence[int]] | None = None
+    ) -> list[float]:
+        """How near each group of texts is to the words of a question that say something about the matter.
 
-        A group holds the places of its texts. Each text is embedded once, however many groups it is in.
+        Stop words stand in every sentence and tell none from another. A group holds the places of its texts; without
+        groups, each text is one. Each text is embedded once, however many groups it is in.
 
         Raises:
             ModelError: the files of the model are damaged.
         """
-        if not groups:
-            return []
         embedded, passages = self._embedder.embed_question(question), self._embedder.embed_passages(texts)
-        vectors = np.array([np.mean([passages[at].vector for at in group], axis=0) for group in groups])
-        cosines = vectors @ embedded.vector / np.linalg.norm(vectors, axis=1)
-        if embedded.words is None:
-            return [float(cosine) for cosine in cosines]
-        covered = max_sim(embedded.words, [b"".join(passages[at].words for at in group) for group in groups]).scores
-        return [float(score) for score in covered + _OF_WHOLE * cosines]
+        chosen = [[at] for at in range(len(texts))] if groups is None else groups
+        return _scores(embedded, [[passages[at] for at in group] for group in chosen], embedded.telling)
+
+
+def _scores(
+    said: EmbeddedQuestion, groups: Sequence[Sequence[EmbeddedPassage]], telling: Sequence[Sequence[int]] = ()
+) -> list[float]:
+    if not groups:
+        return []
+    vectors = np.array([np.mean([passage.vector for passage in group], axis=0) for group in groups])
+    cosines = vectors @ said.vector / np.linalg.norm(vectors, axis=1)
+    if said.words is None:
+        return [float(cosine) for cosine in cosines]
+    covered = max_sim(said.words, [b"".join(passage.words for passage in group) for group in groups])
+    of_words = covered.of_words(telling)[0] if telling else covered.scores
+    return [float(score) for score in of_words + _OF_WHOLE * cosines]
 
 
 @lru_cache(maxsize=4)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from app.answering.base import Answerer, AnswerEvent, Finished, Question, Searched, TextPart
 from app.answering.confidence import Evidence, evidence_of
 from app.answering.extractive.answer import quoted_answer, refusal
-from app.answering.extractive.choosing import Quotable, named_first, quotable
+from app.answering.extractive.choosing import Quotable, best_lead, named_first, quotable
 from app.answering.extractive.guidance import Guidance, guide
 from app.answering.nearness import nearness_of
 from app.answering.query import search_for
@@ -106,10 +106,13 @@ class ExtractiveAnswerer(Answerer):
     async def _quotable(
         self, query: str, citations: Sequence[Citation], book: CitationBook, *, is_sure: bool
     ) -> Quotable | None:
-        best = citations[0]
         nearness = await asyncio.to_thread(lambda: nearness_of(self._retrieval.reader().embedder))
+        lead = await asyncio.to_thread(best_lead, query, citations, nearness)
+        if lead is None:
+            return None
+        best = lead.citation
         section = book.add(await self._retrieval.section(best.article_id, best.chunk_id)) or [best]
-        return await asyncio.to_thread(quotable, query, citations, section, nearness, is_sure=is_sure)
+        return await asyncio.to_thread(quotable, query, lead, citations, section, nearness, is_sure=is_sure)
 
     def _refused(self, question: Question, guidance: Guidance) -> Finished:
         offers_web = self._web.name if self._web and not question.options.web else None

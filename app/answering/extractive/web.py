@@ -6,7 +6,7 @@ from collections.abc import AsyncGenerator, Iterator, Sequence
 from app.answering.base import AnswerEvent, Finished, Question, TextPart
 from app.answering.confidence import Evidence
 from app.answering.extractive.answer import pages_to_read, quoted_answer
-from app.answering.extractive.choosing import quotable
+from app.answering.extractive.choosing import best_lead, quotable
 from app.answering.nearness import Nearness
 from app.answering.on_web import look_up
 from app.answering.query import search_queries
@@ -35,11 +35,13 @@ async def answer_from_web(
 def _quoted(
     query: str, citations: Sequence[Citation], evidence: Evidence, nearness: Nearness, say: Messages, name: str
 ) -> Iterator[TextPart]:
-    quoted = quotable(query, citations, citations[:1], nearness, is_sure=evidence == "answers")
-    if quoted is None:
+    lead = best_lead(query, citations, nearness)
+    if lead is None:
         yield from _not_found(query, citations, evidence, nearness, say, name)
         return
-    closest = "" if evidence == "answers" else say("no_page_answers")
+    is_sure = evidence == "answers"
+    quoted = quotable(query, lead, citations, [lead.citation], nearness, is_sure=is_sure)
+    closest = "" if is_sure else say("no_page_answers")
     yield from quoted_answer(quoted, say, say("quoted_from_web"), closest)
 
 

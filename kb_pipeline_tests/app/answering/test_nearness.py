@@ -30,9 +30,9 @@ def test_no_text_has_no_score(nearness: Nearness) -> None:
 
 def test_texts_can_be_compared_together(nearness: Nearness) -> None:
     question = "Of which glass is the red lamp?"
-    alone = nearness.scores(question, [RED, GLASS])
-    assert nearness.scores_together(question, [RED, GLASS], [[0], [1]]) == pytest.approx(alone)
-    (both,) = nearness.scores_together(question, [RED, GLASS], [[0, 1]])
+    alone = nearness.answering(question, [RED, GLASS])
+    assert nearness.answering(question, [RED, GLASS], [[0], [1]]) == pytest.approx(alone)
+    (both,) = nearness.answering(question, [RED, GLASS], [[0, 1]])
     assert both > max(alone)
 
 

@@ -2,13 +2,14 @@
 
 import pytest
 
-from app.answering.extractive.choosing import lead_of, named_first, near, of_other_sections, quotable
+from app.answering.extractive.choosing import best_lead, lead_of, named_first, near, of_other_sections
 from app.answering.extractive.quoting import quotation
 from app.answering.nearness import Nearness
 from app.language.sentences import Unit
 from app.language.words import readable
 from app.schema.passages import Citation
 from kb_pipeline.models.hashing import HashingEmbedder
+from kb_pipeline_tests.app.answering.extractive.asking import quoted_of
 from kb_pipeline_tests.app.grounding.passages import citation, image
 
 NEARNESS = Nearness(HashingEmbedder())
@@ -50,6 +51,30 @@ def test_a_question_with_its_answer_stays_whole() -> None:
         "Everybody over six.",
         "Children need help.",
     ]
+
+
+BRIGHTNESS = (
+    "**brightness**\n\nSets how much light the lamp gives to the room in which it stands, by day and by night. "
+    "The value of this option is a number of lumens, and a value of zero switches the lamp off until somebody sets "
+    "another value.{} Values that are above the limit count as the limit."
+)
+
+
+def test_what_a_name_stands_for_is_quoted_from_its_first_sentence() -> None:
+    question, first = "What happens to brightness values above the limit?", "Sets how much light the lamp gives"
+    short = lead(question, BRIGHTNESS.format(""))
+    assert [unit[:34] for unit in short[:2]] == ["**brightness**", first]
+    assert len(short) == 4
+    long = lead(question, BRIGHTNESS.format(f" {LONG}"))
+    assert [unit[:34] for unit in long[:2]] == ["**brightness**", first]
+    assert long[-1] == "Values that are above the limit count as the limit."
+    assert len(readable(" ".join(long)).split()) <= 100
+
+
+def test_a_paragraph_is_quoted_from_its_beginning_if_there_is_room() -> None:
+    passage = "The lamp has a fuse. It blows when lightning strikes the roof."
+    assert lead("What blows when lightning strikes the roof?", passage)[0] == "The lamp has a fuse."
+    assert LONG[:60] not in lead("Which fault has a yellow light?", f"{LONG} A fault has a yellow light.")[0]
 
 
 HEADINGS = (
@@ -153,15 +178,36 @@ def passages(*texts: str, heading: str = "") -> list[Citation]:
 
 
 def test_the_first_passage_with_text_is_quoted() -> None:
-    found = quotable("How?", passages(image("a"), "Press it."), passages(image("a")), NEARNESS, is_sure=True)
+    found = quoted_of("How?", passages(image("a"), "Press it."), is_sure=True)
     assert found is not None
     assert (found.lead.citation.number, [each.number for each in found.section]) == (2, [2])
-    assert quotable("How?", passages(""), passages(""), NEARNESS, is_sure=True) is None
+    assert quoted_of("How?", passages(""), is_sure=True) is None
+
+
+def test_the_sentence_that_answers_may_stand_in_another_passage() -> None:
+    best, answers, farther = (
+        citation(text, number, "Lamps", heading).model_copy(update={"score": score})
+        for number, text, heading, score in (
+            (1, "A lamp is sold with a plug.", "Lamps", 1.0),
+            (2, "The plug of a red lamp is made of rubber.", "Plugs", 0.95),
+            (3, "The plug of a red lamp is made of rubber.", "Old plugs", 0.7),
+        )
+    )
+
+    def number(question: str, *passages: Citation) -> int:
+        found = best_lead(question, passages, NEARNESS)
+        assert found
+        return found.citation.number
+
+    asked = "What is the plug of a red lamp made of?"
+    assert number(asked, best, answers) == 2
+    assert number(asked, best, farther) == 1, "a section that is much farther has no sentence that answers better"
+    assert number("Lamps", best, answers) == 1, "a heading that is named has no rival"
 
 
 def test_more_sections_are_quoted_if_the_search_is_not_sure() -> None:
     citations = passages("Press it.", "Pull it.", "Push it.", "Turn it.")
-    sure, unsure = (quotable("How?", citations, citations[:1], NEARNESS, is_sure=is_sure) for is_sure in (True, False))
+    sure, unsure = (quoted_of("How?", citations, is_sure=is_sure) for is_sure in (True, False))
     assert sure and unsure
     assert ([each.number for each in sure.more], [each.number for each in sure.others]) == ([], [2, 3, 4])
     assert ([each.number for each in unsure.more], [each.number for each in unsure.others]) == ([2, 3], [4])
@@ -170,7 +216,7 @@ def test_more_sections_are_quoted_if_the_search_is_not_sure() -> None:
 def test_a_section_that_is_as_near_is_quoted_as_well() -> None:
     first, second = passages("Press it.", "Pull it.")
     second = second.model_copy(update={"score": first.score})
-    found = quotable("How?", [first, second], [first], NEARNESS, is_sure=True)
+    found = quoted_of("How do I press it?", [first, second], is_sure=True)
     assert found
     assert found.more == (second,)
 
@@ -179,7 +225,7 @@ def test_a_section_that_is_much_farther_is_not_named() -> None:
     first, second, third = (citation(f"Part {n} is red.", n, "Parts", f"Part {n}") for n in (1, 2, 3))
     found = [first, second, third.model_copy(update={"score": 0.7})]
     assert near(found) == found[:2]
-    chosen = quotable("Which part is red?", found, found[:1], NEARNESS, is_sure=True)
+    chosen = quoted_of("Which part is red?", found, is_sure=True)
     assert chosen
     assert (chosen.more, chosen.others) == ((), (found[1],))
 
@@ -192,7 +238,7 @@ def test_of_each_other_section_only_its_first_passage_is_named() -> None:
 
 def shown(question: str, *texts: str) -> list[str]:
     citations = passages(*texts)
-    found = quotable(question, citations, citations[:1], NEARNESS, is_sure=True)
+    found = quoted_of(question, citations, is_sure=True)
     return [picture.url.rpartition("/")[2] for picture in found.pictures] if found else []
 
 
@@ -246,5 +292,5 @@ def test_a_picture_within_an_item_is_no_text_of_it() -> None:
     block = image("lid", "A lid. Text on screen: open, close").replace("\n", "\n  ")
     passage = f"- {block}\n\n  Open the lid before you clean it.\n- Close it."
     assert lead("Which lid do I open to clean it?", passage) == ["Open the lid before you clean it.", "Close it."]
-    found = quotable("Which lid do I open?", passages(passage), passages(passage), NEARNESS, is_sure=True)
+    found = quoted_of("Which lid do I open?", passages(passage), is_sure=True)
     assert found and [picture.url.rpartition("/")[2] for picture in found.pictures] == ["lid.png"]

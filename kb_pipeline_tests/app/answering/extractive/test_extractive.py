@@ -8,18 +8,15 @@ import pytest
 from app.answering.base import Finished, Message, Searched, TextPart
 from app.answering.extractive.answer import quoted_answer, refusal
 from app.answering.extractive.answerer import ExtractiveAnswerer
-from app.answering.extractive.choosing import quotable
 from app.answering.extractive.guidance import Guidance
 from app.answering.extractive.quoting import quotation
-from app.answering.nearness import Nearness
 from app.grounding.support import mark_used
 from app.language.messages import Messages
 from app.language.sentences import units_of
 from app.library.retrieval import Retrieval
 from app.schema.passages import Citation
-from kb_pipeline.models.hashing import HashingEmbedder
 from kb_pipeline_tests.app.answering.conftest import Asked
-from kb_pipeline_tests.app.answering.extractive.asking import ask
+from kb_pipeline_tests.app.answering.extractive.asking import ask, quoted_of
 from kb_pipeline_tests.app.answering.extractive.staging import searching
 from kb_pipeline_tests.app.grounding.hits import ground
 from kb_pipeline_tests.app.grounding.passages import citation, image
@@ -73,7 +70,7 @@ def test_the_sentence_that_answers_comes_first_with_its_picture(retrieval: Retri
 
 def test_other_sections_are_named_only_if_they_are_near(retrieval: Retrieval) -> None:
     near = [citation(f"Wheel {number} turns.", number, "Press", f"Wheel {number}") for number in (1, 2, 3)]
-    chosen = quotable("Which wheel turns?", near, near[:1], Nearness(HashingEmbedder()), is_sure=True)
+    chosen = quoted_of("Which wheel turns?", near, is_sure=True)
     assert chosen
     said = "".join(text.delta for text in quoted_answer(chosen, SAY, ""))
     assert "**See also**\n\n- *Press › Wheel 2* [Ref #2]\n- *Press › Wheel 3* [Ref #3]\n\n" in said
@@ -157,7 +154,7 @@ def test_a_misspelt_question_is_answered_at_once_in_its_right_spelling(
 
 
 def quoted(*passages: Citation, is_sure: bool, question: str = "Which?") -> list[TextPart]:
-    found = quotable(question, passages, passages[:1], Nearness(HashingEmbedder()), is_sure=is_sure)
+    found = quoted_of(question, passages, is_sure=is_sure)
     assert found
     return list(quoted_answer(found, SAY, "That is all.", "" if is_sure else SAY("closest")))
 
@@ -268,7 +265,7 @@ def test_a_procedure_shows_its_picture(guide: Retrieval) -> None:
 
 def test_a_place_says_no_name_twice() -> None:
     one = citation("It turns.", 1, "5.4. The wheel - 5. Press", "5.4. The wheel")
-    chosen = quotable("What turns?", [one], [one], Nearness(HashingEmbedder()), is_sure=True)
+    chosen = quoted_of("What turns?", [one], is_sure=True)
     assert chosen
     assert (
         next(iter(quoted_answer(chosen, SAY, ""))).delta
