@@ -18,12 +18,16 @@ from kb_pipeline.steps.late_interaction import EmbeddedPassage, max_sim
 _OF_WHOLE = 0.25
 """Weight of the vectors of whole texts beside those of words: the weight that the search has for sections."""
 
+_KEPT = 4096
+"""Sentences whose vectors are kept, 3 KB each: who asks about a section often asks about it again."""
+
 
 class Nearness:
     """Compares texts with one question or statement."""
 
     def __init__(self, embedder: Embedder) -> None:
         self._embedder = embedder if embedder.word_vectors else HashingEmbedder()
+        self._passage = lru_cache(maxsize=_KEPT)(self._embedded)
 
     def scores(self, said: str, texts: Sequence[str]) -> list[float]:
         """How near each of the texts is to all words of what is said: about 0 to 1.25, comparable for one only.
@@ -31,8 +35,7 @@ class Nearness:
         Raises:
             ModelError: the files of the model are damaged.
         """
-        embedded, passages = self._embedder.embed_question(said), self._embedder.embed_passages(texts)
-        return _scores(embedded, [[passage] for passage in passages])
+        return _scores(self._embedder.embed_question(said), [[self._passage(text)] for text in texts])
 
     def answering(
         self, question: str, texts: Sequence[str], groups: Sequence[Sequence[int]] | None = None
@@ -45,9 +48,13 @@ class Nearness:
         Raises:
             ModelError: the files of the model are damaged.
         """
-        embedded, passages = self._embedder.embed_question(question), self._embedder.embed_passages(texts)
+        embedded, passages = self._embedder.embed_question(question), [self._passage(text) for text in texts]
         chosen = [[at] for at in range(len(texts))] if groups is None else groups
         return _scores(embedded, [[passages[at] for at in group] for group in chosen], embedded.telling)
+
+    def _embedded(self, text: str) -> EmbeddedPassage:
+        (passage,) = self._embedder.embed_passages([text])
+        return passage
 
 
 def _scores(
