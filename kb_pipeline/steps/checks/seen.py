@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 from urllib.parse import unquote
 
-from selectolax.lexbor import LexborHTMLParser, LexborNode
+from selectolax.lexbor import LexborHTMLParser, LexborNode, SelectolaxError
 
 from kb_pipeline.records import CheckResult, ConvertedArticle, ImageInfo, LeftOutText
 from kb_pipeline.steps.checks.specs import named, outcome
@@ -45,7 +45,6 @@ _UNSURE = re.compile(
 )
 """Styles that may hide an element: whether they do, only a browser knows."""
 _HIDES = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden")
-_SIMPLE = re.compile(r"(?:^|,)\s*([.#][a-zA-Z][\w-]*)\s*(?=,|$)")
 _OPENERS = ("aria-controls", "data-target", "data-bs-target", "href", "for", "data-tab", "data-panel")
 _NOTATION = re.compile(r"</?su[bp]>|\[\[IMG:[^\[\]]*+\]\]|\]\((?:[^()\s]*+|<[^<>]*+>)\)|\\(?=[^\w\s]|_)")
 _SENTENCE = 5
@@ -92,7 +91,7 @@ def read_seen(html: str, images: Mapping[str, ImageInfo]) -> SeenPage:
     body = tree.body
     if body is None:
         return SeenPage()
-    opened, unseen = _opened(body), _unseen_names(tree)
+    opened, unseen = _opened(body), _hiding_selectors(tree)
     for form in body.css("form[action], form[role=search]"):
         if form.css_first("h1, h2, h3, h4, h5, h6") is None:  # else it may be the frame of a whole page
             for control in form.css("button, input, label, select, textarea"):
@@ -102,13 +101,14 @@ def read_seen(html: str, images: Mapping[str, ImageInfo]) -> SeenPage:
             node.unwrap()
     for node in body.css(_NOT_SEEN):
         node.decompose()
-    for node in body.css(", ".join(["[hidden]", "[style]", *sorted(unseen)])):
-        style = node.attributes.get("style")
-        is_hidden = "hidden" in node.attributes or style is None or _UNSURE.search(style)
-        is_named = node.attributes.get("role") == "tabpanel" or (node.attributes.get("id") or "") in opened
-        is_opened = is_named or _follows_opener(node)
-        if is_hidden and node.tag != "body" and not is_opened:
-            node.decompose()
+    for selector in ("[hidden]", "[style]", *unseen):
+        for node in _matched(body, selector):
+            style = node.attributes.get("style")
+            is_hidden = "hidden" in node.attributes or style is None or _UNSURE.search(style)
+            is_named = node.attributes.get("role") == "tabpanel" or (node.attributes.get("id") or "") in opened
+            is_opened = is_named or _follows_opener(node)
+            if is_hidden and node.tag not in ("html", "body") and not is_opened:
+                node.decompose()
     return _Reader(images, dict(_numbers(body))).read(body)
 
 
@@ -125,12 +125,20 @@ def _follows_opener(node: LexborNode) -> bool:
     return before is not None and before.css_first("[aria-expanded]") is not None
 
 
-def _unseen_names(tree: LexborHTMLParser) -> set[str]:
-    """The classes and ids that a style sheet in the page hides."""
+def _hiding_selectors(tree: LexborHTMLParser) -> list[str]:
+    """What a style sheet in the page hides."""
     sheets = " ".join(style.text() for style in tree.css("style"))
     rules = (rule.rpartition("{") for rule in sheets.split("}"))
     hiding = (before.rpartition("{")[2].strip() for before, _, style in rules if _HIDES.search(style))
-    return {name for names in hiding for name in _SIMPLE.findall(names)}
+    return list(dict.fromkeys(hiding))
+
+
+def _matched(body: LexborNode, selector: str) -> list[LexborNode]:
+    """The elements for which a selector holds; browsers, too, ignore what they cannot read."""
+    try:
+        return body.css(selector)
+    except SelectolaxError:
+        return []
 
 
 def _numbers(body: LexborNode) -> Iterator[tuple[int, str]]:

@@ -6,20 +6,21 @@ from typing import NamedTuple
 
 from lxml import etree
 
-from kb_pipeline.steps.html.dom import Element
+from kb_pipeline.steps.html.dom import HEADINGS, Element
 
 
 class _Place(NamedTuple):
-    """How many texts, links, main headings and images the page has before a place."""
+    """How many texts, links, main headings, headings and images the page has before a place."""
 
     texts: int = 0
     links: int = 0
     titles: int = 0
+    headings: int = 0
     images: int = 0
 
 
 class PageContents:
-    """The texts, links, main headings and images in the elements of a tree, as it was when it was first asked for them.
+    """The texts, links, headings and images in the elements of a tree, as it was when it was first asked for them.
 
     The tags of elements may be changed meanwhile, as long as nothing is removed.
     """
@@ -33,6 +34,11 @@ class PageContents:
         """Whether a main heading is in it."""
         begin, end = self._places[element]
         return end.titles > begin.titles
+
+    def has_heading(self, element: Element) -> bool:
+        """Whether a heading is in it."""
+        begin, end = self._places[element]
+        return end.headings > begin.headings
 
     def has_image(self, element: Element) -> bool:
         """Whether an ``img`` is in it."""
@@ -73,18 +79,19 @@ class PageContents:
     def _places(self) -> dict[Element, tuple[_Place, _Place]]:
         begins: dict[Element, _Place] = {}
         places: dict[Element, tuple[_Place, _Place]] = {}
-        titles = images = 0
+        titles = headings = images = 0
         for event, element in etree.iterwalk(self._tree, events=("start", "end")):
             if event == "start":
-                begins[element] = _Place(len(self._texts), len(self._links), titles, images)
+                begins[element] = _Place(len(self._texts), len(self._links), titles, headings, images)
                 titles += element.tag == "h1"
+                headings += element.tag in HEADINGS
                 images += element.tag == "img"
                 if element.tag == "a" and element.get("href"):
                     self._links.append(element)
                 if element.text is not None:
                     self._texts.append(element.text)
                 continue
-            places[element] = begins.pop(element), _Place(len(self._texts), len(self._links), titles, images)
+            places[element] = begins.pop(element), _Place(len(self._texts), len(self._links), titles, headings, images)
             if element.tail is not None and element is not self._tree:
                 self._texts.append(element.tail)
         return places

@@ -5,7 +5,8 @@ That is navigation, page tools, footers and elements without text for readers.
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import takewhile
 from typing import Literal, TypeAlias
 
 from lxml import etree
@@ -120,21 +121,54 @@ _SUBJECTS = names(
 _STATEMENT = re.compile(r"\w\W*[.!。！]\W*(?:\s|$)")
 _SHORTEST_STATEMENT = 30
 """Characters beside its links of an element that states something; labels and buttons are shorter."""
-_MAYBE = names("sidebar sidenav side-bar leftnav rightnav menu nav header summary top path quickview tabs tabs2 tabs3")
+_COOKIES = names("cookie-banner cookie-consent cookie-notice")
+"""Those that a section of the main content may have, if it has a heading."""
+_BESIDE = names("sidebar sidenav side-bar leftnav rightnav menu nav quickview")
+_ABOVE = names("summary path tabs tabs2 tabs3")
+"""Names of what stands above the text on some pages; with a heading of its own it is a section (of javadoc)."""
+_MAYBE = names("header") | _BESIDE | _ABOVE
 """Names of boxes with navigation on some pages and content on others: the share of links decides."""
+_MAYBE_IDS = _MAYBE | names("top")
+"""As a class, ``top`` is a box of Haddock: each holds a function."""
 _CONTENT_TAGS = HEADINGS | names("a body article main thead tbody tfoot tr td th caption")
 """On these elements, such a name does not mean a box with navigation."""
 
 
 def remove_furniture(main: Element) -> list[LeftOutText]:
     """Remove everything whose tag, role, class or id means navigation or a page tool, in place, and return it."""
-    has_title = next(main.iter("h1"), None) is not None
+    title = next(main.iter("h1"), None)
     inside = (element for element in main.iter() if element is not main)
     contents = PageContents(main)
-    return _leave_out(
-        main,
-        ((each, _why_furniture(each, contents) or _why_site_header(each, has_title, contents)) for each in inside),
-    )
+    after = set(_after_the_footer(main, contents))
+    before = set(_beside_before(title, main, contents)) if title is not None else set()
+
+    def why(element: Element) -> _Why:
+        if element in before:
+            return "name"
+        if element in after:
+            return "links"
+        return _why_furniture(element, contents) or _why_site_header(element, title is not None, contents)
+
+    return _leave_out(main, ((each, why(each)) for each in inside))
+
+
+def _beside_before(title: Element, main: Element, contents: PageContents) -> Iterator[Element]:
+    """Yield the boxes beside the page that come before its title, whatever they say: on search or keys."""
+    boxes = BLOCKS - _CONTENT_TAGS
+    for element in takewhile(lambda each: each is not title, main.iter()):
+        is_beside = not _BESIDE.isdisjoint({*classes(element), (element.get("id") or "").lower()})
+        if is_beside and element.tag in boxes and not contents.has_title(element):
+            yield element
+
+
+def _after_the_footer(main: Element, contents: PageContents) -> Sequence[Element]:
+    """Return what follows the last footer, if all of that is links: navigation that is shown beside the page."""
+    footers = [each for each in main.iter() if each.tag == "footer" or (each.get("id") or "").lower() == "footer"]
+    if not footers or footers[-1] is main:
+        return []
+    ends = takewhile(lambda each: each is not main, footers[-1].iterancestors())
+    after = [each for end in (footers[-1], *ends) for each in end.itersiblings() if contents.characters(each)]
+    return after if all(_is_mostly_links(each, contents) for each in after) else []
 
 
 def _leave_out(main: Element, candidates: Iterable[tuple[Element, _Why]]) -> list[LeftOutText]:
@@ -159,7 +193,8 @@ def _why_furniture(element: Element, contents: PageContents) -> _Why:
     if element.tag == "sup":  # in a sentence: "citation needed"
         furniture -= _SUBJECTS
     if furniture:
-        if furniture <= _SUBJECTS and _states_something(element, contents):
+        may_be_content = furniture <= _SUBJECTS or (furniture <= _COOKIES and contents.has_heading(element))
+        if may_be_content and _states_something(element, contents):
             return ""
         if _FOOTER_TEXT.search(contents.text(element, _LONGEST)):
             return "words"
@@ -169,8 +204,10 @@ def _why_furniture(element: Element, contents: PageContents) -> _Why:
         return "name"
     if identifier == "title" and element.tag == "p":  # Publican's product logos
         return "name"
-    maybe = element.tag in BLOCKS and not _MAYBE.isdisjoint({*own_classes, identifier})
-    return "links" if maybe and not contents.has_title(element) and _is_mostly_links(element, contents) else ""
+    maybe = (own_classes & _MAYBE) | ({identifier} & _MAYBE_IDS) if element.tag in BLOCKS else set()
+    if not maybe or contents.has_title(element) or (maybe <= _ABOVE and contents.has_heading(element)):
+        return ""
+    return "links" if _is_mostly_links(element, contents) else ""
 
 
 def _states_something(element: Element, contents: PageContents) -> bool:
@@ -300,13 +337,22 @@ def _remove_page_end(main: Element) -> list[LeftOutText]:
     text = " ".join([rules[-1].tail or "", *(text_of(element) for element in following)])
     linked = [text_of(link) for element in following for link in element.iter("a") if link.get("href")]
     unlinked = len(_WORD.findall(text)) - len(_WORD.findall(" ".join(linked)))
-    if (len(linked) > 1 and unlinked <= len(linked)) or (len(text) < _LONGEST and _FOOTER_TEXT.search(text)):
+    is_short = len(text) < _LONGEST
+    if is_short and _FOOTER_TEXT.search(text) and not _is_notice(text):
+        return _leave_out(main, ((each, "words") for each in following if _is_notice(text_of(each))))
+    if (len(linked) > 1 and unlinked <= len(linked)) or (is_short and _FOOTER_TEXT.search(text)):
         for element in following:
             element.tag = "template"
         rules[-1].tail = None
         etree.strip_elements(main, "template", with_tail=True)
         return [LeftOutText(text=text, why="words")]
     return []
+
+
+def _is_notice(text: str) -> bool:
+    """Return whether it says whose the page is or of when, and states nothing before that."""
+    notice = _FOOTER_TEXT.search(text)
+    return notice is not None and not _STATEMENT.search(text[: notice.start()])
 
 
 def _ends_the_page(rule: Element, main: Element) -> bool:

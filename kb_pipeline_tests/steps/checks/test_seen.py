@@ -67,6 +67,11 @@ def test_what_is_missing_is_named(page: str, markdown: str, missing: str) -> Non
         ("<p hidden>Nobody sees these words here.</p>", ""),
         ("<p style='color: #fff'>Nobody sees these words here.</p>", ""),
         ("<style>.x, #y { display: none }</style><p class=x>Nobody sees these words.</p>", ""),
+        ("<style>.x.y { display: none }</style><p class='x y'>Nobody sees these words.</p>", ""),
+        (
+            "<style>.x > .y, a::after {} .x > .y { display: none }</style><div class=x><p class=y>Nobody sees it",
+            "",
+        ),
         ("<p>name=<b>value</b> or H<sub>2</sub>O</p>", "name=**value** or H<sub>2</sub>O"),
         ("<p>Copy</p><pre>make it so</pre>", "```\nmake it so\n```"),
         ("<ol start=3><li>Press the key.</li></ol>", "3. Press the key."),

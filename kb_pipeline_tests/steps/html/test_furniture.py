@@ -56,6 +56,36 @@ def test_content_that_resembles_navigation_stays(content: str) -> None:
     assert convert(f"<body><h1>Title</h1><p>Words</p>{content}</body>").counts.words > 2
 
 
+@pytest.mark.parametrize(
+    "section",
+    [
+        "<section class=summary><h2>Nested classes</h2><ul><li><a href=a>A part of it</a></ul></section>",
+        "<div class=top><p class=src><a id=open>open</a> :: <a href=a>FilePath</a> -> <a href=b>Handle</a></div>",
+    ],
+)
+def test_sections_of_a_reference_that_hold_little_but_links_stay(section: str) -> None:
+    assert convert(f"<h1>Title</h1><p>Words</p>{section}").counts.words > 4
+
+
+def test_a_box_beside_the_page_that_comes_before_its_title_is_gone_whatever_it_says() -> None:
+    box = "<div id=sidebar><form><input></form><p>With the arrow keys you go to other chapters.</p></div>"
+    assert markdown(f"<body>{box}<div><h1>Title</h1><p>Words</p></div></body>") == "# Title\n\nWords"
+    assert "arrow keys" in markdown(f"<body><div><h1>Title</h1><p>Words</p></div>{box}</body>")
+
+
+@pytest.mark.parametrize("footer", ["<div id=footer><p>This is version 2.</p></div>", "<footer>By us</footer>"])
+def test_links_that_follow_the_footer_are_navigation(footer: str) -> None:
+    contents = "<div><p><a href=..>All manuals</a></p><h4><a href=index>The manual</a></h4></div>"
+    assert markdown(f"<div><h1>Title</h1><p>Words</p>{footer}</div>{contents}") == "# Title\n\nWords"
+    assert "All manuals" in markdown(f"<div><h1>Title</h1><p>Words</p>{footer}</div>{contents}<p>The next step</p>")
+
+
+def test_a_section_on_cookies_stays_and_a_notice_that_cookies_are_used_is_gone() -> None:
+    section = "<section class=cookie-notice><h2>Cookies</h2><p>Two cookies hold what a customer chose.</p></section>"
+    notice = "<div class=cookie-notice><p>This site uses cookies to make itself better. <a href=a>More</a></p></div>"
+    assert markdown(f"<main><h1>T</h1>{section}{notice}</main>").endswith("Two cookies hold what a customer chose.")
+
+
 def test_a_box_called_tabs_is_navigation_only_if_it_holds_links() -> None:
     assert markdown("<h1>Title</h1><div class=tabs><p>Choose one.</div>") == "# Title\n\nChoose one."
     assert markdown("<h1>Title</h1><div class=tabs><a href=a>Main Page</a></div>") == "# Title"
@@ -99,6 +129,11 @@ def test_page_tools_in_the_main_content_are_gone(furniture: str) -> None:
 def test_the_end_of_a_hand_written_page_is_gone_after_its_last_rule() -> None:
     end = "<hr><p><a href=a>Main index</a> | <a href=b>Full index</a></p><p>© 2003 <a href=c>The team</a></p>"
     assert markdown(f"<div><h2>NAME</h2><hr><p>Words</p>{end}</div>") == "## NAME\n\n---\n\nWords"
+
+
+def test_what_is_said_after_the_last_rule_stays_before_a_notice() -> None:
+    page = "<h1>The crew</h1><p>One</p><hr><p>Joe maintains the tests.</p><p><i>This page last modified in 2018</i></p>"
+    assert markdown(page).endswith("Joe maintains the tests.")
 
 
 def test_footnotes_after_a_rule_stay() -> None:
