@@ -35,7 +35,8 @@ _SIGNED = 4
 """Words of a line of a signature: a name, a role, a number to call."""
 _SENTENCE = re.compile(r"(?<=[.!?。！？؟])\s+|\n\s*\n")
 _ENDS = (".", "!", "?", ":", "…", "。", "！", "？", "؟")
-_ASKS = ("?", "？", "؟")
+ASKS = ("?", "？", "؟")
+"""Signs that end a question."""
 _WORD = re.compile(r"\w+")
 
 _FIELD = re.compile(r"\W*[^\W\d_][\w -]{0,20}[:：]\W*\s\S")
@@ -100,7 +101,7 @@ def _words(sentences: Sequence[str]) -> int:
 
 def _asked(lines: Sequence[str]) -> tuple[list[str], list[str]]:
     sentences = sentences_of("\n".join(lines))
-    questions = [each for each in sentences if each.endswith(_ASKS)]
+    questions = [each for each in sentences if each.endswith(ASKS)]
     return questions, [each for each in sentences if each not in questions]
 
 
@@ -147,7 +148,7 @@ def _own_lines(lines: Sequence[str]) -> list[str]:
     told = [line.strip() for line in lines]
     while told and not told[0]:
         del told[0]
-    if told and not told[0].endswith(_ASKS):
+    if told and not told[0].endswith(ASKS):
         told[0] = "" if _ADDRESSES.match(told[0]) else _GREETS.sub("", told[0], count=1)
     end = next((at for at, line in enumerate(told) if at and _CLOSES.match(line)), len(told))
     del told[end:]

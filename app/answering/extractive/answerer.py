@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from app.answering.base import Answerer, AnswerEvent, Finished, Question, Searched, TextPart
 from app.answering.confidence import Evidence, evidence_of
 from app.answering.extractive.answer import quoted_answer, refusal
-from app.answering.extractive.choosing import Quotable, best_lead, named_first, quotable
+from app.answering.extractive.choosing import Quotable, answering_first, best_lead, named_first, quotable
 from app.answering.extractive.guidance import Guidance, guide
 from app.answering.nearness import nearness_of
 from app.answering.query import search_for
@@ -76,7 +76,7 @@ class ExtractiveAnswerer(Answerer):
                 async for event in events:
                     yield event
             return
-        citations = named_first(query, book.add(hits))
+        citations = answering_first(named_first(query, book.add(hits)))
         is_sure = evidence == "answers"
         quoted = None if evidence == "nothing" else await self._quotable(query, citations, book, is_sure=is_sure)
         if quoted is None or guidance.language_note:

@@ -17,6 +17,7 @@ from app.language.sentences import Unit, units_of
 from app.language.suggestions import without_number
 from app.language.words import readable, words
 from app.schema.passages import Citation
+from kb_pipeline.pasted import ASKS
 
 _ENOUGH, _MOST = 40, 70
 """Words after which nothing more is quoted first, and that are quoted at most: two or three sentences."""
@@ -109,12 +110,14 @@ def quotable(
 def best_lead(query: str, citations: Sequence[Citation], nearness: Nearness) -> Lead | None:
     """What answers best of passages, best first: that whose sentences and whose score are nearest together.
 
-    The search compares whole sections, so that the sentence that answers may stand in the second one. A section whose
-    heading the question names is the first one, and has no rival.
+    The search compares whole sections, so that the sentence that answers may stand in the second one. The first one
+    has no rival if the question names its heading, or if it answers what another section asks.
     """
     found = (lead for each in citations if (lead := lead_of(query, each, nearness)))
     first = next(found, None)
     if first is None or _is_named_section(query.partition("\n")[0], first.citation):
+        return first
+    if any(_asks(each, first.citation) for each in citations):
         return first
 
     def behind(citation: Citation) -> float:
@@ -155,6 +158,22 @@ def _is_named_section(question: str, citation: Citation) -> bool:
     """Whether the question names a heading in a passage, or one that the passage stands under."""
     above = any(_is_named(question, heading) for heading in citation.heading_path)
     return above or _named_heading(question, citation) is not None
+
+
+def answering_first(citations: Sequence[Citation]) -> list[Citation]:
+    """The passages with the nearest one first that stands below the first section, if the heading of that asks.
+
+    Who asked before, in a thread, says the words of the question oftener than those who answer below.
+    """
+    below = next((each for each in citations if _asks(citations[0], each)), None)
+    return [below, *(each for each in citations if each is not below)] if below else list(citations)
+
+
+def _asks(citation: Citation, other: Citation) -> bool:
+    """Whether a section asks what another one, which stands below it, answers."""
+    (article_id, path), (other_id, below) = section_of(citation), section_of(other)
+    is_below = article_id == other_id and len(below) > len(path) > 0 and below[: len(path)] == path
+    return is_below and any(sign in path[-1] for sign in ASKS)
 
 
 def _named_heading(question: str, citation: Citation) -> Unit | None:

@@ -3,7 +3,6 @@
 Only their heads are read. What a mail program notes in them, such as that a message was read, changes nothing.
 """
 
-import email.header
 import email.policy
 import os
 from collections.abc import Iterator
@@ -11,11 +10,11 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.message import Message
 from email.parser import BytesHeaderParser
-from email.utils import parsedate_to_datetime
 from pathlib import Path
 from typing import BinaryIO
 
 from kb_pipeline.errors import IntakeError
+from kb_pipeline.sources.mail.message import date_of, header
 from kb_pipeline.steps.fingerprint import fingerprint
 
 _LONGEST_HEAD = 256_000
@@ -122,55 +121,30 @@ def _letter(file: BinaryIO, path: Path, start: int, size: int) -> Letter:
     data = file.read(min(size, _LONGEST_HEAD))
     length = min((at for at in (data.find(b"\n\n"), data.find(b"\r\n\r\n")) if at >= 0), default=len(data))
     head = BytesHeaderParser(policy=email.policy.compat32).parsebytes(data[:length])
-    facts = [plain(head, name) for name in _FACTS]
+    facts = [header(head, name) for name in _FACTS]
     own = facts[0].strip("<> ") or fingerprint(*facts)[:20]
-    answers = _ids(plain(head, "References")) or _ids(plain(head, "In-Reply-To"))
+    answers = _ids(header(head, "References")) or _ids(header(head, "In-Reply-To"))
     return Letter(
         path=path,
         start=start,
         size=size,
         id=own,
         answers=tuple(each for each in answers if each != own)[:_MOST_REFERENCES],
-        subject=plain(head, "Subject"),
-        date=_date(plain(head, "Date")),
-        sender=plain(head, "From"),
+        subject=header(head, "Subject"),
+        date=(date_of(header(head, "Date")) or _EARLY).astimezone(UTC),
+        sender=header(head, "From"),
         people=frozenset(_addresses(head)),
         version=fingerprint(*facts, size - length)[:20],
         may_have_files=head.get_content_maintype() == "multipart",
     )
 
 
-def plain(message: Message, name: str) -> str:
-    """A header on one line, decoded, also if it is malformed."""
-    value = message.get(name)
-    if value is None:
-        return ""
-    try:
-        text = str(email.header.make_header(email.header.decode_header(str(value))))
-    except (LookupError, ValueError):  # an unknown encoding, or none
-        text = str(value)
-    try:
-        # bytes that no encoding was named for
-        text = text.encode("utf-8", "surrogateescape").decode("utf-8")
-    except UnicodeError:
-        text = text.encode("utf-8", "surrogateescape").decode("latin-1")
-    return " ".join(text.split())
-
-
 def _ids(text: str) -> list[str]:
     return [part.partition(">")[0].strip() for part in text.split("<")[1:] if ">" in part]
 
 
-def _date(text: str) -> datetime:
-    try:
-        date = parsedate_to_datetime(text)
-        return (date if date.tzinfo else date.replace(tzinfo=UTC)).astimezone(UTC)
-    except (ValueError, TypeError, IndexError, OverflowError):
-        return _EARLY
-
-
 def _addresses(head: Message) -> Iterator[str]:
     for name in ("From", "To", "Cc"):
-        for part in plain(head, name).replace(",", " ").split():
+        for part in header(head, name).replace(",", " ").split():
             if "@" in part:
                 yield part.strip("<>\"'();").casefold()

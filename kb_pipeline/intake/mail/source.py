@@ -5,28 +5,34 @@ A mailbox is nobody else's business: articles of it are hidden from everybody un
 
 import html
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence, Set
+from dataclasses import replace
 from pathlib import Path
 from typing import Literal, Self
 from urllib.parse import quote
 
 from pydantic import Field, ValidationInfo, field_validator, model_validator
 
-from kb_pipeline.errors import IntakeError
+from kb_pipeline.errors import IntakeError, UnreadableArticleError
 from kb_pipeline.intake.base import ArticleOf, Fetched, IntakeSource, Item, LeftOut, Options, Refused, password_of
 from kb_pipeline.intake.mail.folder import Letter, letters_in
+from kb_pipeline.intake.mail.habits import Habits
 from kb_pipeline.intake.mail.imap import ImapServer, copy_folders
-from kb_pipeline.intake.mail.message import AttachedFile, read_message
-from kb_pipeline.intake.mail.text import PlainBody, RichBody, Said, repeated
+from kb_pipeline.intake.mail.quotations import Said, repeated
 from kb_pipeline.intake.mail.threads import Thread, threads_of
 from kb_pipeline.intake.page_links import rewrite_page
+from kb_pipeline.pasted import ASKS, sentences_of
 from kb_pipeline.settings import Settings
+from kb_pipeline.sources.mail.message import Mail, MailAttachment, read_mail
+from kb_pipeline.sources.mail.text import MailBlock, PlainBody, RichBody, framing, names_in
 from kb_pipeline.steps.fingerprint import fingerprint
 from kb_pipeline.steps.html.images import Stems
 from kb_pipeline.steps.main_file import INDEX_FILE, is_document
 
 _MOST_LETTERS = 1000
 """Messages of a thread: nobody reads more, and reports of machines have thousands."""
+_LONGEST_QUESTION = 150
+"""Characters of a question that becomes a heading."""
 _ADDRESS = re.compile(r"[\w.+%'-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63}){1,8}")
 _MASKED = "***"
 _IMAPS = 993
@@ -72,7 +78,7 @@ class MailSource(IntakeSource):
     """Mail in a folder; that of a server is copied into one."""
 
     def __init__(self, name: str, options: MailOptions, settings: Settings) -> None:
-        super().__init__(name, f"mail-1 {fingerprint(options.mask)[:12]}")
+        super().__init__(name, f"mail-2 {fingerprint(options.mask)[:12]}")
         self._options, self._largest = options, settings.document_bytes
         if options.path and not options.path.exists():
             raise IntakeError(f"there is no folder and no file {options.path}; is its disk mounted, was it moved?")
@@ -80,7 +86,8 @@ class MailSource(IntakeSource):
         self._password = password_of(settings, name, options.user, "password")
         self._not_copied: dict[str, str] = {}
         self._threads: dict[str, Thread] = {}
-        self._attached: dict[str, tuple[Letter, AttachedFile]] = {}
+        self._habits = Habits((), self._largest)
+        self._attached: dict[str, tuple[Letter, MailAttachment, str]] = {}
         self._masked: Callable[[str], str] = _mask if options.mask else lambda text: text
 
     def prepare(self, progress: Callable[[int], None] | None = None) -> None:
@@ -93,7 +100,9 @@ class MailSource(IntakeSource):
     def items(self) -> Iterator[Item | Refused]:
         yield from (Refused(id=own, reason=reason) for own, reason in self._not_copied.items())
         chosen = (letter for name, letter in letters_in(self._path) if self._options.chooses(name))
-        for thread in threads_of(chosen):
+        threads = threads_of(chosen)
+        self._habits = Habits(threads, self._largest)
+        for thread in threads:
             self._threads[thread.id] = thread
             yield self._item(thread, id=thread.id, version=fingerprint(*(each.version for each in thread.letters)),
                              title=self._masked(thread.subject))  # fmt: skip
@@ -117,22 +126,22 @@ class MailSource(IntakeSource):
         if not letter.may_have_files or letter.size > self._largest:
             return
         try:
-            files = read_message(letter.read()).files
-        except IntakeError:  # fetching its thread says what is wrong
+            files = _files(read_mail(letter.read()))
+        except (IntakeError, UnreadableArticleError):  # fetching its thread says what is wrong
             return
         for attached in files:
             own = _id_of(thread, attached)
             if is_document(attached.name) and own not in self._attached:
-                self._attached[own] = letter, attached.without_data()
+                self._attached[own] = letter, replace(attached, data=b""), attached.digest
                 yield self._item(thread, id=own, version=attached.digest, title=self._masked(attached.title))
 
     def fetch(self, item: Item, article_of: ArticleOf) -> Fetched | LeftOut:
         if found := self._attached.get(item.id):
-            letter, wanted = found
-            files = {each.digest: each for each in read_message(letter.read()).files}
-            if wanted.digest not in files:
+            letter, wanted, digest = found
+            files = {each.digest: each for each in _files(read_mail(letter.read()))}
+            if digest not in files:
                 raise IntakeError(f"{letter.path} does not hold {wanted.name} any more")
-            return Fetched(wanted.file, {wanted.file: files[wanted.digest].data})
+            return Fetched(wanted.file, {wanted.file: files[digest].data})
         thread = self._threads[item.id]
         if len(thread.letters) > _MOST_LETTERS:
             raise IntakeError(f"{thread.subject[:80]!r} has more than {_MOST_LETTERS:,} messages; exclude them")
@@ -141,11 +150,13 @@ class MailSource(IntakeSource):
         return self._page(thread, item, article_of)
 
     def _page(self, thread: Thread, item: Item, article_of: ArticleOf) -> Fetched | LeftOut:
-        said, shown, parts = Said(), _Shown(), []
+        said, shown, parts = Said(), _Shown(), list[str]()
+        named = {name for letter in thread.letters for name in (letter.sender, *letter.people)}
+        people = {word for name in named for word in names_in(name)}
         for letter in thread.letters:
-            part = self._part(thread, letter, said, shown, article_of)
-            if part:
-                parts.append(f"<h2>{html.escape(_heading(thread, letter))}</h2>\n{part}")
+            part, asked = self._part(thread, letter, people, said, shown, article_of)
+            if part or asked:
+                parts.append(f"{_heading(thread, letter, asked, has_others=bool(parts))}\n{part}")
         if not parts:
             return LeftOut("it has no text and no picture")
         title = html.escape(item.title or "Mail")
@@ -153,31 +164,42 @@ class MailSource(IntakeSource):
         text += self._masked(f"<h1>{title}</h1>\n" + "\n".join(parts)) + "\n</main></body></html>\n"
         return Fetched(INDEX_FILE, {INDEX_FILE: text.encode("utf-8", "replace"), **shown.files})
 
-    def _part(self, thread: Thread, letter: Letter, said: Said, shown: "_Shown", article_of: ArticleOf) -> str:
-        """What a message adds to its thread, as HTML; "" if that is nothing."""
-        message = read_message(letter.read())
-        digests = {each.address: each.digest for each in message.pictures}
+    def _part(
+        self, thread: Thread, letter: Letter, people: Set[str], said: Said, shown: "_Shown", article_of: ArticleOf
+    ) -> tuple[str, str]:
+        """What a message adds to its thread, as HTML, and what it asks; "" if that is nothing."""
+        mail = read_mail(letter.read())
+        pictures = [each for each in mail.attached if each.is_picture]
+        by_address = {f"cid:{each.cid}": each for each in pictures if each.cid}
+        own, usual = names_in(letter.sender), self._habits.of(letter.sender, thread)
         parts: list[str] = []
-        for is_html, text in message.bodies:
-            body = RichBody(text, lambda address: digests.get(address, "")) if is_html else PlainBody(text)
-            is_repeated = repeated(body.blocks, said)
+        asked = ""
+        for is_html, text in mail.bodies:
+            body = RichBody(text, lambda address: _digest(by_address.get(address))) if is_html else PlainBody(text)
+            is_out = repeated(body.blocks, said)
             said.add(body.blocks, letter.sender)
-            if not all(is_repeated):
-                parts.append(body.html(is_repeated))
-        by_address = {each.address: each for each in message.pictures}
+            new = [at for at, is_known in enumerate(is_out) if not is_known]
+            frames = framing([body.blocks[at] for at in new], own, people - own, usual)
+            for at, is_frame in zip(new, frames, strict=True):
+                is_out[at] = is_frame
+            asked = asked or _question_in([block for block, out in zip(body.blocks, is_out, strict=True) if not out])
+            is_out = [out or block.text.strip() == asked for block, out in zip(body.blocks, is_out, strict=True)]
+            if not all(is_out):
+                parts.append(body.html(is_out))
         page = rewrite_page(
             "\n".join(parts),
             lambda address: "#" if self._options.mask and address.startswith("mailto:") else None,
             lambda address: shown.place(by_address[address]) if address in by_address else None,
         )
-        attached = [each for each in message.pictures if each.is_attached and not shown.has(each)]
+        attached = [each for each in pictures if each.is_attached and not shown.has(each)]
         page += "".join(
             f'\n<p><img src="{shown.place(each)}" alt="{html.escape(each.title)}"></p>' for each in attached
         )
-        names = [self._named(thread, each, article_of) for each in message.files]
-        return page + (f"\n<ul>{''.join(f'<li>{name}</li>' for name in names)}</ul>" if names else "")
+        names = [self._named(thread, each, article_of) for each in _files(mail)]
+        page += f"\n<ul>{''.join(f'<li>{name}</li>' for name in names)}</ul>" if names else ""
+        return page, asked
 
-    def _named(self, thread: Thread, attached: AttachedFile, article_of: ArticleOf) -> str:
+    def _named(self, thread: Thread, attached: MailAttachment, article_of: ArticleOf) -> str:
         name, article_id = html.escape(attached.name), article_of(_id_of(thread, attached))
         return f'<a href="../{quote(article_id)}/{quote(attached.file)}">{name}</a>' if article_id else name
 
@@ -190,10 +212,10 @@ class _Shown:
         self._placed: dict[str, str] = {}
         self._stems = Stems()
 
-    def has(self, picture: AttachedFile) -> bool:
+    def has(self, picture: MailAttachment) -> bool:
         return picture.digest in self._placed
 
-    def place(self, picture: AttachedFile) -> str:
+    def place(self, picture: MailAttachment) -> str:
         """The address of a picture in the page."""
         if picture.digest not in self._placed:
             file = f"{self._stems.take(picture.name)}{picture.ending}"
@@ -207,13 +229,37 @@ def _host_and_port(server: str) -> tuple[str, int]:
     return host, int(port or _IMAPS)
 
 
-def _id_of(thread: Thread, attached: AttachedFile) -> str:
+def _id_of(thread: Thread, attached: MailAttachment) -> str:
     return f"{thread.id} {attached.digest} {attached.name}"
 
 
-def _heading(thread: Thread, letter: Letter) -> str:
+def _files(mail: Mail) -> list[MailAttachment]:
+    return [each for each in mail.attached if not each.is_picture]
+
+
+def _question_in(blocks: Sequence[MailBlock]) -> str:
+    """The longest question that somebody asks in own words, if it can be a heading."""
+    sentences = (each for block in blocks if not block.is_marked for each in sentences_of(block.text))
+    questions = [each for each in sentences if each.endswith(ASKS) and len(each) <= _LONGEST_QUESTION]
+    return max(questions, key=len, default="")
+
+
+def _digest(picture: MailAttachment | None) -> str:
+    return picture.digest if picture else ""
+
+
+def _heading(thread: Thread, letter: Letter, asked: str, *, has_others: bool) -> str:
+    """Who wrote when. What others write stands below what the one who began the thread asked last.
+
+    So the search knows what they answer, and readers see it.
+    """
     when = f"{letter.date:%Y-%m-%d %H:%M} UTC" if letter.date.year > 1970 else ""
-    return ", ".join(filter(None, (_person(letter.sender), when))) or thread.subject
+    written = ", ".join(filter(None, (_person(letter.sender), when))) or thread.subject
+    is_answer = has_others and letter.sender != thread.letters[0].sender
+    if is_answer or not asked:
+        level = "h3" if is_answer else "h2"
+        return f"<{level}>{html.escape(written)}</{level}>"
+    return f"<h2>{html.escape(f'{asked[0].upper()}{asked[1:]} ({written})')}</h2>"
 
 
 def _person(sender: str) -> str:

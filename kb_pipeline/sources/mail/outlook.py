@@ -6,7 +6,8 @@ from typing import Any, ClassVar
 
 from kb_pipeline.errors import EmptyArticleError, MissingExtraError, UnreadableArticleError
 from kb_pipeline.sources.first_bytes import kind_of
-from kb_pipeline.sources.mail.source import Mail, MailAttachment, MailSource
+from kb_pipeline.sources.mail.message import Mail, MailAttachment
+from kb_pipeline.sources.mail.source import MailSource
 from kb_pipeline.steps.html.decode import to_text
 
 _OLE = b"\xd0\xcf\x11\xe0"
@@ -24,7 +25,7 @@ def _library() -> str:
 class OutlookSource(MailSource):
     """Reads the files of Outlook with one mail."""
 
-    version: ClassVar[str] = f"outlook-1+python-oxmsg-{_library()}"
+    version: ClassVar[str] = f"outlook-2+python-oxmsg-{_library()}"
 
     def mail(self, name: str, data: bytes) -> Mail:
         if not data.strip():
@@ -46,14 +47,12 @@ class OutlookSource(MailSource):
 
 
 def _read(message: Any) -> Mail:  # noqa: ANN401 - python-oxmsg's message
-    to = (f'"{each.name}" <{each.email_address}>' for each in message.recipients)
+    page = _html(message)
     return Mail(
         " ".join(message.subject.replace("\x00", "").split()),
         message.sent_date,
         " ".join((message.sender or "").split()),
-        (", ".join(to),) if message.recipients else (),
-        _html(message),
-        message.body or "",
+        ((True, page) if page.strip() else (False, message.body or ""),),
         tuple(map(_attached, message.attachments)),
     )
 

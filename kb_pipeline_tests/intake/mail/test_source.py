@@ -2,6 +2,7 @@
 
 import json
 import mailbox
+import re
 from email.message import EmailMessage
 from pathlib import Path
 
@@ -16,6 +17,7 @@ from kb_pipeline_tests.intake.conftest import PROSE
 
 QUESTION = "How many bars does the gauge of the main valve have to show before we may open the second one?"
 ANSWER = "It has to show exactly three bars, and nobody may stand beside the pipe while it fills."
+BOB = "Bob Lee <bob@example.org>"
 PICTURE = bytes.fromhex("89504e470d0a1a0a") + b"a picture"
 
 
@@ -70,7 +72,7 @@ def test_a_thread_becomes_one_article_in_the_order_of_its_messages(
     folder: Path, settings: Settings, staging: Path
 ) -> None:
     put(folder, "z", message(1, QUESTION))
-    put(folder, "a", message(2, f"{ANSWER}\n\nOn 6 May 2024 Ann wrote:\n{quoted(QUESTION)}", answers=1))
+    put(folder, "a", message(2, f"{ANSWER}\n\nOn 6 May 2024 Ann wrote:\n{quoted(QUESTION)}", answers=1, From=BOB))
     put(folder, "b", message(3, "Another subject altogether, with words of its own.", subject="Pump"))
     taken = take_in(folder, settings)
     assert (sorted(taken.new), taken.hidden, taken.refused) == (["mail-main-valve", "mail-pump"], 2, {})
@@ -78,7 +80,8 @@ def test_a_thread_becomes_one_article_in_the_order_of_its_messages(
     assert page.index(QUESTION) < page.index(ANSWER)
     assert page.count(QUESTION) == 1
     assert "wrote:" not in page
-    assert "<h2>Ann Smith, 2024-05-06 10:02 UTC</h2>" in page
+    assert f"<h2>{QUESTION} (Ann Smith, 2024-05-06 10:01 UTC)</h2>" in page
+    assert "<h3>Bob Lee, 2024-05-06 10:02 UTC</h3>" in page
     facts = json.loads((staging / "mail-main-valve" / "metadata.json").read_text())
     assert facts == {"title": "Main valve", "author": "Ann Smith", "upload_date": "2024-05-06T10:02:00+00:00",
                      "access_control_list": [HIDDEN]}  # fmt: skip
@@ -122,7 +125,7 @@ def test_what_is_quoted_of_the_thread_is_there_once(
     put(folder, "b", message(2, REPLIES[reply], answers=1))
     take_in(folder, settings)
     said = " ".join(page_of(staging).split())
-    assert said.count("Hi Bob") == 1
+    assert "Hi Bob" not in said
     assert (said.count(QUESTION), said.count(ANSWER)) == (1, 1)
     assert not any(word in said for word in ("schrieb", "écrit", "Gesendet", "差出人", "&gt;", "Nachricht"))
 
@@ -142,7 +145,7 @@ def test_the_same_in_html(folder: Path, settings: Settings, staging: Path, reply
 def test_what_is_quoted_of_no_message_of_the_thread_stays(folder: Path, settings: Settings, staging: Path) -> None:
     put(folder, "b", message(2, f"{ANSWER}\n\n{quoted(QUESTION)}", answers=1))
     take_in(folder, settings)
-    assert f"<blockquote><p>{QUESTION}</p></blockquote>" in page_of(staging)
+    assert f"<blockquote> <p>{QUESTION}</p> </blockquote>" in " ".join(page_of(staging).split())
 
 
 def test_an_answer_in_one_word_stays_also_if_the_question_has_it(
@@ -154,7 +157,7 @@ def test_an_answer_in_one_word_stays_also_if_the_question_has_it(
     assert "<p>Yes.</p>" in page_of(staging)
 
 
-@pytest.mark.parametrize("remark", ["I do not understand this:", "Mind: hot", "1. Ann, 2. Bob", "Three words only"])
+@pytest.mark.parametrize("remark", ["I do not understand this:", "Mind: hot", "Ann first, then Bob", "Three words"])
 def test_remarks_on_what_is_quoted_stay(folder: Path, settings: Settings, staging: Path, remark: str) -> None:
     put(folder, "a", message(1, QUESTION))
     put(folder, "b", message(2, f"{remark}\n{quoted(QUESTION)}", answers=1))
@@ -168,6 +171,62 @@ def test_short_answers_between_quotations_stay(folder: Path, settings: Settings,
     take_in(folder, settings)
     assert "<p>Yes.</p>" in page_of(staging)
     assert "<p>Three bars.</p>" in page_of(staging)
+
+
+SIGNED = {
+    "a name": "{text}\n\nCheers\nAnn\n",
+    "after a closing": "{text}\n\nMit freundlichen Grüßen\n\nAnn Smith\nSupport\n\nExample Ltd\nTel. 0123 / 456\n",
+    "in one line": "{text}\nGruß, Ann",
+    "as programs mark it": "{text}\n-- \nThe pumps team, always there for you.\n",
+    "in the lines of the text": "Hello Bob,\n{text}\nThanks\nAnn Smith",
+    "in Japanese": "Bob 様、\n\n{text}\n\nよろしくお願いします\n\nAnn",
+}
+
+
+@pytest.mark.parametrize("form", SIGNED)
+@pytest.mark.parametrize("is_html", [False, True])
+def test_greetings_closings_and_signatures_are_left_out(
+    folder: Path, settings: Settings, staging: Path, form: str, *, is_html: bool
+) -> None:
+    text = SIGNED[form].format(text=ANSWER)
+    made = message(1, text)
+    if is_html:
+        made.set_content("<br>".join(text.splitlines()), subtype="html")
+    put(folder, "a", made)
+    take_in(folder, settings)
+    markdown = page_of(staging).partition("</h2>")[2]
+    said = " ".join(re.sub(r"<[^>]*>", " ", markdown).split())
+    assert said == ANSWER
+
+
+@pytest.mark.parametrize("text", [f"Bob is right.\n\n{ANSWER}", f"{ANSWER}\n\nAnn's pump\n\n{PROSE}", "Thanks\nAnn"])
+def test_what_a_message_says_is_never_taken_for_its_frame(
+    folder: Path, settings: Settings, staging: Path, text: str
+) -> None:
+    put(folder, "a", message(1, text))
+    take_in(folder, settings)
+    page = " ".join(page_of(staging).split())
+    assert all(" ".join(part.split()) in re.sub(r"<br ?/?>", "", page) for part in text.split("\n\n"))
+
+
+def test_lines_that_somebody_writes_in_most_messages_are_no_text(
+    folder: Path, settings: Settings, staging: Path
+) -> None:
+    notice = "Who is not meant by this message deletes it at once, and tells nobody what it said."
+    for number in range(1, 6):
+        put(folder, str(number), message(number, f"{PROSE} {number}.\n\n{notice}", subject=f"Pump {number}", From=BOB))
+    put(folder, "other", message(6, f"{ANSWER}\n\n{notice}", subject="Gauge"))
+    take_in(folder, settings)
+    assert not any(notice in page_of(staging, f"mail-pump-{number}") for number in range(1, 6))
+    assert notice in page_of(staging, "mail-gauge")
+
+
+def test_an_answer_that_is_given_again_and_again_stays(folder: Path, settings: Settings, staging: Path) -> None:
+    for number in range(1, 7):
+        text = ANSWER if number % 2 else f"{PROSE} {number}."
+        put(folder, str(number), message(number, text, subject=f"Pump {number}", From=BOB))
+    take_in(folder, settings)
+    assert ANSWER in page_of(staging, "mail-pump-1")
 
 
 def test_documents_that_are_attached_become_articles_that_the_thread_leads_to(

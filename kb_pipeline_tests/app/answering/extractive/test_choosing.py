@@ -2,7 +2,14 @@
 
 import pytest
 
-from app.answering.extractive.choosing import best_lead, lead_of, named_first, near, of_other_sections
+from app.answering.extractive.choosing import (
+    answering_first,
+    best_lead,
+    lead_of,
+    named_first,
+    near,
+    of_other_sections,
+)
 from app.answering.extractive.quoting import quotation
 from app.answering.nearness import Nearness
 from app.language.sentences import Unit
@@ -106,6 +113,18 @@ def test_the_section_that_is_named_is_quoted_before_those_that_say_its_words_oft
 
     assert named_first("A list of the parts", [oftener, later, named, bare]) == [named, later, oftener, bare]
     assert named_first("A list of the steel parts", [oftener, later, named]) == [oftener, later, named]
+
+
+@pytest.mark.parametrize(("heading", "first"), [("How hot is it? (Ann, May 1)", 3), ("How hot it is (Ann, May 1)", 1)])
+def test_what_stands_below_a_heading_that_asks_answers_it(heading: str, first: int) -> None:
+    asked = citation("The lamp blinks, how hot is it?", 1, "Lamp", heading)
+    elsewhere = citation("It is hot.", 2, "Lamp", "Another question?", "Eve, May 3")
+    answer = citation("80 degrees.", 3, "Lamp", heading, "Bob, May 2")
+
+    found = answering_first([asked, elsewhere, answer])
+    assert found == sorted(found, key=lambda each: (each.number != first, each.number))
+    lead = best_lead("How hot is a lamp that blinks?", found, NEARNESS)
+    assert lead and lead.citation.number == first
 
 
 def test_an_option_is_quoted_with_its_name() -> None:
