@@ -1,6 +1,13 @@
-"""A private Dovecot for tests: an IMAP server with the mail of one person, by TLS on a free loopback port."""
+"""A private Dovecot for tests: an IMAP server with the mail of one person, by TLS on a free loopback port.
 
+It takes a password, or a token (XOAUTH2) that it checks itself: a JWT, signed with a key of its own.
+"""
+
+import base64
+import hashlib
+import hmac
 import imaplib
+import json
 import os
 import pwd
 import shutil
@@ -39,9 +46,16 @@ service imap-login {{
   }}
   chroot =
 }}
+auth_mechanisms = plain xoauth2
 passdb {{
   driver = static
   args = password={password}
+  mechanisms = plain
+}}
+passdb {{
+  driver = oauth2
+  args = {folder}/oauth2
+  mechanisms = xoauth2
 }}
 userdb {{
   driver = static
@@ -49,6 +63,12 @@ userdb {{
 }}
 {more}
 """
+_TOKENS = """
+introspection_mode = local
+local_validation_key_dict = fs:posix:prefix={folder}/keys/
+username_attribute = sub
+"""
+_KEY = b"a key that only the server and its issuer of tokens have"
 _AS_ONESELF = """
 default_internal_user = {name}
 default_login_user = {name}
@@ -57,6 +77,18 @@ service anvil {{
 }}
 first_valid_uid = 0
 """
+
+
+def token_of(user: str, lifetime: float = 3600) -> str:
+    """A token that says who has it, as an issuer signs it whom the server trusts."""
+    now = int(time.time())
+    claims = {"sub": user, "iat": now - 60, "nbf": now - 60, "exp": int(now + lifetime)}
+    signed = ".".join(_encoded(json.dumps(part).encode()) for part in ({"alg": "HS256", "typ": "JWT"}, claims))
+    return f"{signed}.{_encoded(hmac.digest(_KEY, signed.encode(), hashlib.sha256))}"
+
+
+def _encoded(data: bytes) -> str:
+    return base64.urlsafe_b64encode(data).rstrip(b"=").decode()
 
 
 def installed() -> bool:
@@ -121,6 +153,9 @@ def running_dovecot() -> Iterator[Dovecot]:
             uid=own.pw_uid, gid=own.pw_gid, more=more,
         )  # fmt: skip
         (folder / "settings").write_text(written)
+        (folder / "oauth2").write_text(_TOKENS.format(folder=folder))
+        (folder / "keys" / "default" / "HS256").mkdir(parents=True)
+        (folder / "keys" / "default" / "HS256" / "default").write_bytes(base64.b64encode(_KEY))
         server = subprocess.Popen([_PROGRAM, "-F", "-c", str(folder / "settings")], start_new_session=True)
         try:
             with closing(_connected(server, port, certificate)) as dovecot:

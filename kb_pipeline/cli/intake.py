@@ -44,6 +44,10 @@ Ingest = Annotated[
     bool,
     typer.Option("--ingest/--no-ingest", help="Ingest the articles now, or leave it to kb ingest and the sensor."),
 ]
+Chapters = Annotated[
+    str,
+    typer.Option(metavar="h1|h2|h3", help="Cut each page at its headings down to this level; default: none is cut."),
+]
 _MOST_REASONS = 10
 """Reasons that are shown; of more, the others are counted."""
 
@@ -53,6 +57,7 @@ def add_folder(
     path: Annotated[Path, typer.Argument(metavar="PATH", help="A folder of pages and documents, or a ZIP of one.")],
     name: Name = "",
     url: Url = "",
+    chapters: Chapters = "",
     reader: Readers = None,
     include: Include = None,
     exclude: Exclude = None,
@@ -61,6 +66,7 @@ def add_folder(
 ) -> None:
     """Take in a tree of pages, documents and pictures: a built manual, a wiki's dump, an export."""
     given = {"kind": "folder", "path": path, "url": url, "readers": reader, "include": include, "exclude": exclude}
+    given["chapters"] = chapters
     _add(name or name_of(path), given, ingest=ingest, as_json=as_json)
 
 
@@ -71,6 +77,7 @@ def add_git(
     folder: Annotated[str, typer.Option(help="Only this folder of it: docs")] = "",
     name: Name = "",
     url: Url = "",
+    chapters: Chapters = "",
     reader: Readers = None,
     include: Include = None,
     exclude: Exclude = None,
@@ -80,6 +87,7 @@ def add_git(
     """Take in the pages, documents and pictures of a repository, as a branch has them."""
     own = name or name_of(Path(repository.removesuffix(".git").rpartition(":")[2]))
     given = {"kind": "git", "repository": repository, "branch": branch, "folder": folder, "url": url}
+    given["chapters"] = chapters
     _add(own, {**given, "readers": reader, "include": include, "exclude": exclude}, ingest=ingest, as_json=as_json)
 
 
@@ -208,6 +216,9 @@ def add_mail(
     ] = None,
     server: Annotated[str, typer.Option(help="Instead of a path, an IMAP server: imap.example.org")] = "",
     user: Annotated[str, typer.Option(help="Who signs in there; the password is in KB_INTAKE_PASSWORDS.")] = "",
+    sign_in: Annotated[
+        str, typer.Option(help="With what: password, token (both in KB_INTAKE_PASSWORDS), or azure (AZURE_*).")
+    ] = "",
     folder: Annotated[
         list[str] | None, typer.Option(help="Folder there; * for any letters; can be repeated; default: INBOX.")
     ] = None,
@@ -222,6 +233,7 @@ def add_mail(
     """Take in mail: an article for each thread and each attached document; without readers, nobody reads them."""
     own = name or (name_of(path) if path else name_of_site(server))
     given = {"kind": "mail", "path": path, "server": server, "user": user, "folders": folder, "mask": mask}
+    given["sign_in"] = sign_in
     _add(own, {**given, "readers": reader, "include": include, "exclude": exclude}, ingest=ingest, as_json=as_json)
 
 

@@ -38,18 +38,24 @@ Progress = Callable[[int], None]
 class ImapServer:
     """A connection to a server, signed in, by TLS.
 
+    With ``is_token``, the secret is a token of OAuth in place of a password, given as Microsoft and Google take it
+    (XOAUTH2).
+
     Raises:
-        IntakeError: it refuses the password, or does not answer as IMAP does.
+        IntakeError: it refuses the secret, or does not answer as IMAP does.
         TransientError: it cannot be reached now.
     """
 
-    def __init__(self, host: str, port: int, user: str, password: str) -> None:
+    def __init__(self, host: str, port: int, user: str, secret: str, *, is_token: bool = False) -> None:
         self._where = f"{host}:{port}"
         with self._told():
             self._client = imaplib.IMAP4_SSL(host, port, ssl_context=ssl.create_default_context(), timeout=_SECONDS)
         try:
             with self._told():
-                self._client.login(user, password)
+                if is_token:
+                    self._client.authenticate("XOAUTH2", _bearer(user, secret))
+                else:
+                    self._client.login(user, secret)
         except BaseException:
             self._client.shutdown()
             raise
@@ -115,6 +121,12 @@ class ImapServer:
             said = exc.args[0] if exc.args else exc
             said = said.decode("utf-8", "replace") if isinstance(said, bytes) else said
             raise IntakeError(f"{self._where} refuses: {said}") from exc
+
+
+def _bearer(user: str, token: str) -> Callable[[bytes], bytes]:
+    """What answers the server: first the token, and then nothing, which ends what it says of one that it refuses."""
+    answers = iter([f"user={user}\x01auth=Bearer {token}\x01\x01".encode()])
+    return lambda challenge: next(answers, b"")
 
 
 def copy_folders(

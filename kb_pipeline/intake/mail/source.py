@@ -22,6 +22,7 @@ from kb_pipeline.intake.mail.quotations import Said, repeated
 from kb_pipeline.intake.mail.threads import Thread, threads_of
 from kb_pipeline.intake.page_links import rewrite_page
 from kb_pipeline.pasted import ASKS, sentences_of
+from kb_pipeline.services.service import Service
 from kb_pipeline.settings import Settings
 from kb_pipeline.sources.mail.message import Mail, MailAttachment, read_mail
 from kb_pipeline.sources.mail.text import MailBlock, PlainBody, RichBody, framing, names_in
@@ -36,6 +37,8 @@ _LONGEST_QUESTION = 150
 _ADDRESS = re.compile(r"[\w.+%'-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63}){1,8}")
 _MASKED = "***"
 _IMAPS = 993
+_PERMISSION = "IMAP.AccessAsApp"
+"""What an identity needs in Exchange Online, and that it may open the mailbox."""
 _SERVER = re.compile(r"[\w.-]{1,253}(:\d{1,5})?")
 
 
@@ -47,7 +50,11 @@ class MailOptions(Options):
         None, description="A folder of .eml, mbox or Maildir, or one mbox, seen from the file that declares."
     )
     server: str = Field("", description="An IMAP server instead of a path, with its port if that is not 993.")
-    user: str = Field("", description="Who signs in to the server; the password is in KB_INTAKE_PASSWORDS.")
+    user: str = Field("", description="Who signs in to the server, or whose mailbox is read.")
+    sign_in: Literal["password", "token", "azure"] = Field(
+        "password",
+        description="With what: a password or a token of OAuth in KB_INTAKE_PASSWORDS, or as this process is on Azure.",
+    )
     folders: tuple[str, ...] = Field(("INBOX",), description="Folders of the server; * stands for any letters.")
     mask: bool = Field(False, description="Replace addresses of mail by ***, in the text of messages and in titles.")
     attachments: bool = Field(True, description="Take in attached documents, each as an article.")
@@ -71,6 +78,8 @@ class MailOptions(Options):
             raise ValueError("mail is in a path or on a server: one of them is needed")
         if bool(self.server) != bool(self.user):
             raise ValueError("a server needs a user, and only that")
+        if self.sign_in != "password" and not self.server:
+            raise ValueError("only a server is signed in to")
         return self
 
 
@@ -83,7 +92,7 @@ class MailSource(IntakeSource):
         if options.path and not options.path.exists():
             raise IntakeError(f"there is no folder and no file {options.path}; is its disk mounted, was it moved?")
         self._path = options.path or settings.home_path / "intake" / f"{name}.mail"
-        self._password = password_of(settings, name, options.user, "password")
+        self._secret = self._secret_of(settings)
         self._not_copied: dict[str, str] = {}
         self._threads: dict[str, Thread] = {}
         self._habits = Habits((), self._largest)
@@ -94,8 +103,19 @@ class MailSource(IntakeSource):
         if not self._options.server:
             return
         self._path.mkdir(parents=True, exist_ok=True)
-        with ImapServer(*_host_and_port(self._options.server), self._options.user, self._password) as server:
+        host, port = _host_and_port(self._options.server)
+        is_token = self._options.sign_in != "password"
+        with ImapServer(host, port, self._options.user, self._secret(), is_token=is_token) as server:
             self._not_copied = copy_folders(server, self._options.folders, self._path, self._largest, progress)
+
+    def _secret_of(self, settings: Settings) -> Callable[[], str]:
+        """A function that returns the password or token: one of Azure is asked for in each run."""
+        host = _host_and_port(self._options.server)[0]
+        if self._options.sign_in == "azure":
+            service = Service("the mail of", host, "server in KB_INTAKE", "the AZURE_* variables", _PERMISSION)
+            return service.tokens(f"https://{host}/.default")
+        secret = password_of(settings, self.name, self._options.user, self._options.sign_in)
+        return lambda: secret
 
     def items(self) -> Iterator[Item | Refused]:
         yield from (Refused(id=own, reason=reason) for own, reason in self._not_copied.items())

@@ -6,13 +6,14 @@ from pathlib import Path
 import pytest
 from pydantic import SecretStr, ValidationError
 
-from kb_pipeline.errors import IntakeError, TransientError
+from kb_pipeline.errors import IntakeError, ServiceRefusedError, TransientError
 from kb_pipeline.intake.mail.imap import ImapServer, copy_folders
 from kb_pipeline.intake.mail.source import MailOptions, MailSource
 from kb_pipeline.intake.running import Taken, forget, run
 from kb_pipeline.settings import Settings
-from kb_pipeline_tests.dovecot import PASSWORD, USER, Dovecot, installed, running_dovecot
+from kb_pipeline_tests.dovecot import PASSWORD, USER, Dovecot, installed, running_dovecot, token_of
 from kb_pipeline_tests.intake.mail.test_source import ANSWER, QUESTION, message
+from kb_pipeline_tests.managed_identity import signed_in
 from kb_pipeline_tests.ports import free_port
 
 needs_dovecot = [
@@ -86,6 +87,7 @@ def test_a_folder_that_is_not_there_changes_nothing(tmp_path: Path) -> None:
         ({}, "one of them is needed"),
         ({"path": "mail", "server": "imap.example.org", "user": "ann"}, "one of them is needed"),
         ({"server": "imap.example.org"}, "a server needs a user"),
+        ({"path": "mail", "sign_in": "token"}, "only a server is signed in to"),
         ({"server": "imap.example.org:99999", "user": "ann"}, "not the name of a server"),
         ({"server": "imaps://imap.example.org", "user": "ann"}, "not the name of a server"),
     ],
@@ -103,6 +105,15 @@ def test_without_its_password_a_server_is_not_asked(settings: Settings) -> None:
 def test_a_server_that_cannot_be_reached_is_tried_again_later(settings: Settings) -> None:
     with pytest.raises(TransientError, match=r"localhost:\d+ cannot be reached"):
         take_in(settings, f"localhost:{free_port()}")
+
+
+def test_without_an_identity_no_token_is_had(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
+    with (
+        signed_in(monkeypatch) as identity,
+        pytest.raises(ServiceRefusedError, match=r"no token for the mail of .*AZURE_"),
+    ):
+        identity.status = 400
+        take_in(settings, f"localhost:{free_port()}", sign_in="azure")
 
 
 def take_in(settings: Settings, server: str, password: str = PASSWORD, **options: object) -> Taken:
@@ -155,6 +166,26 @@ class TestOnDovecot:
         with pytest.raises(IntakeError, match=r"localhost:\d+ refuses: .*Authentication failed") as refused:
             take_in(settings, server.address, password="not-the-password")
         assert "not-the-password" not in str(refused.value)
+
+    @pytest.mark.rare("asks a server for each way to sign in")
+    def test_a_token_signs_in_as_a_password_does(self, server: Dovecot, settings: Settings, staging: Path) -> None:
+        server.put(message(4, QUESTION, subject="Token").as_bytes())
+        taken = take_in(settings, server.address, password=token_of(USER), sign_in="token")
+        assert "mail-token" in taken.new
+        for token in (token_of(USER, lifetime=-100), token_of(USER)[:-4], token_of("bob"), PASSWORD):
+            with pytest.raises(IntakeError, match=r"localhost:\d+ refuses: .*Authentication failed") as refused:
+                take_in(settings, server.address, password=token, sign_in="token")
+            assert token not in str(refused.value)
+
+    @pytest.mark.rare("asks a server and an issuer of tokens")
+    def test_on_azure_each_run_signs_in_with_a_token_for_the_server(
+        self, server: Dovecot, settings: Settings, staging: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        server.put(message(5, QUESTION, subject="Azure").as_bytes())
+        with signed_in(monkeypatch) as identity:
+            identity.issue = lambda: token_of(USER)
+            assert "mail-azure" in take_in(settings, server.address, password="", sign_in="azure").new
+            assert identity.audiences == ["https://localhost"]
 
     def test_a_certificate_that_nobody_vouches_for_is_refused(self, running: Dovecot, settings: Settings) -> None:
         with pytest.raises(IntakeError, match="has no certificate that is trusted"):
