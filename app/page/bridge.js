@@ -138,10 +138,25 @@ function enlarge(link) {
   shown.showModal()
 }
 
-// Escape closes the panel of a source, unless it closes something in front of it.
+const CLOSE = '.st-key-close-source button'
+let opener
+
+// Whoever opens a source with the keyboard goes on reading in its panel.
+function enterPanel() {
+  const giveUp = Date.now() + WAIT_MS
+  const look = setInterval(() => {
+    const close = document.querySelector(CLOSE)
+    close?.focus({ preventScroll: true })
+    if (close || Date.now() > giveUp) clearInterval(look)
+  }, 60)
+}
+
+// Escape closes the panel of a source, unless it closes something in front of it, and leads back to its reference.
 function leave(event) {
   if (event.key !== 'Escape' || document.querySelector('dialog[open], [role="dialog"], [role="listbox"]')) return
-  document.querySelector('.st-key-close-source button')?.click()
+  document.querySelector(CLOSE)?.click()
+  if (opener?.isConnected) opener.focus({ preventScroll: true })
+  opener = undefined
 }
 
 const MAY_BE_WIDE = ':is(.kb-answer, .kb-passage) :is(pre, table), .kb-scores, .kb-panel pre'
@@ -172,7 +187,11 @@ export default function ({ data, parentElement, setTriggerValue }) {
     if (target.dataset.kb === 'open') return follow(target)
     if (target.dataset.kb === 'copy') return copy(target)
     if (target.dataset.kb === 'print') return printTurn(target.closest('[class*="st-key-turn-"]'))
-    if (target.dataset.kb.startsWith('source:')) setTimeout(() => keepInView(markInPanel, 'center'))
+    if (target.dataset.kb.startsWith('source:')) {
+      setTimeout(() => keepInView(markInPanel, 'center'))
+      opener = target
+      if (!event.detail) enterPanel() // no click of a mouse or a finger
+    }
     setTriggerValue('clicked', target.dataset.kb)
   }
   // Streamlit calls this function again when the data change, and its clean-up only at the end

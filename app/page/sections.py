@@ -21,7 +21,7 @@ STATES = {
 """What became of a cited section, for people; of several parts the first of these."""
 _SINCE = {
     "changed": ("{} has changed since it was given.", "{} have changed since it was given."),
-    "gone": ("{} is not available to you any more.", "{} are not available to you any more."),
+    "gone": ("{} is no longer available to you.", "{} are no longer available to you."),
     "contradicted": ("Another article contradicts {}. Open the source to see what it says.",) * 2,
 }
 """What became of the sources of an answer: of one, and of several."""

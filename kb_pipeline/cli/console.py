@@ -1,14 +1,18 @@
 """What the commands share: printing (results to stdout, everything else to stderr) and common arguments and options."""
 
+from collections.abc import Iterator
 from datetime import datetime
 from typing import Annotated
 
 import typer
 from pydantic_core import to_json
 from rich import box
-from rich.console import Console
+from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
 from rich.markup import escape
-from rich.table import Table
+from rich.measure import Measurement
+from rich.padding import Padding
+from rich.table import Column, Table
+from rich.text import Text
 
 out = Console(highlight=False)
 err = Console(stderr=True, highlight=False)
@@ -41,9 +45,54 @@ def print_json(document: object) -> None:
         out.file.write(f"{to_json(document, indent=2).decode()}\n")
 
 
-def new_table(*columns: str) -> Table:
+class Listing(Table):
+    """A plain table whose words stay whole. Where they do not fit beside each other, each row is a paragraph."""
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        for column in self.columns:
+            column.width = None
+        sizes = [self._size(column, console) for column in self.columns]
+        least = sum(size.minimum for size in sizes)
+        around = Measurement.get(console, console.options.update_width(_ENDLESS), self).minimum - least
+        spare = options.max_width - around - least
+        if spare < 0:
+            yield from self._paragraphs(console)
+            return
+        wanted = sum(size.span for size in sizes)
+        if wanted > spare:
+            for column, size in zip(self.columns, sizes, strict=True):
+                column.width = size.minimum + spare * size.span // wanted
+        yield from super().__rich_console__(console, options)
+
+    @staticmethod
+    def _size(column: Column, console: Console) -> Measurement:
+        endless = console.options.update_width(_ENDLESS)
+        cells = [Measurement.get(console, endless, cell) for cell in (column.header, *column.cells)]
+        longest = max(cell.maximum for cell in cells)
+        return Measurement(longest if column.no_wrap else max(cell.minimum for cell in cells), longest)
+
+    def _paragraphs(self, console: Console) -> Iterator[RenderableType]:
+        """Each row as a line of its first cell, and a paragraph of the others, each behind the name of its column."""
+        names = [str(column.header) for column in self.columns]
+        for cells in zip(*(column.cells for column in self.columns), strict=True):
+            first, *others = (_DOT.join(console.render_str(str(cell)).split()) for cell in cells)
+            yield Text.assemble(first, style="bold")
+            facts = [
+                Text.assemble((f"{name} " if name else "", "dim"), fact)
+                for name, fact in zip(names[1:], others, strict=True)
+                if fact
+            ]
+            yield Padding(_DOT.join(facts), (0, 0, 0, 3))
+
+
+_ENDLESS = 100_000
+"""Columns of a terminal in which nothing is folded."""
+_DOT = Text(" · ")
+
+
+def new_table(*columns: str) -> Listing:
     """A plain table that folds long cells instead of cutting them."""
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="bold")
+    table = Listing(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0), header_style="bold")
     for column in columns:
         table.add_column(column, overflow="fold")
     return table

@@ -53,6 +53,4 @@ def _print(report: UsageReport, times: Sequence[UsageOfTime]) -> None:
 
 def _print_table(rows: Sequence[dict[str, Scalar]]) -> None:
     if rows:
-        table = table_of([{name: str(value) for name, value in row.items()} for row in rows])
-        table.padding = (0, 1, 0, 0)
-        out.print(table)
+        out.print(table_of([{name: str(value) for name, value in row.items()} for row in rows]))

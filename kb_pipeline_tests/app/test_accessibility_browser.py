@@ -103,9 +103,15 @@ def test_an_answer_and_its_source(reading: Page) -> None:
     source = reading.locator(".st-key-turn-0 .kb-source").first
     expect(source).to_be_visible()
     assert violations(reading) == []
-    source.click()
+    source.press("Enter")
     expect(reading.locator(".kb-source-head")).to_be_visible()
+    expect(reading.get_by_role("button", name="Close")).to_be_focused()
     assert violations(reading) == []
+    reading.keyboard.press("Escape")
+    expect(reading.locator(".kb-source-head")).to_have_count(0)
+    expect(source).to_be_focused()
+    source.press("Enter")
+    expect(reading.locator(".kb-source-head")).to_be_visible()
     in_the_dark(reading)
     expect(reading.locator(".kb-source-head")).to_be_visible()
     assert violations(reading, COLOURS) == []

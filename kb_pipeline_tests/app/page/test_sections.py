@@ -58,11 +58,11 @@ def test_citations_of_one_section_are_one_source() -> None:
         (
             ("gone", "contradicted"),
             (
-                "1 of 2 sources of this answer is not available to you any more.",
+                "1 of 2 sources of this answer is no longer available to you.",
                 "Another article contradicts 1 of 2 sources of this answer. Open the source to see what it says.",
             ),
         ),
-        (("gone",), ("The source of this answer is not available to you any more.",)),
+        (("gone",), ("The source of this answer is no longer available to you.",)),
     ],
 )
 def test_what_became_of_the_sources_of_an_answer_is_told_in_sentences(

@@ -82,7 +82,7 @@ def test_sources_that_have_changed_are_told_where_they_are_cited_and_where_they_
     assert 'data-words="[1] Layers › Crop a layer (changed since)"' in html
     assert 'data-words="[2] Layers › Undo (not available to you any more)"' in html
     assert "1 of 2 sources of this answer has changed since it was given." in html
-    assert "1 of 2 sources of this answer is not available to you any more." in html
+    assert "1 of 2 sources of this answer is no longer available to you." in html
     assert "changed since" not in answer_html(answer("A [Ref #1]", citation(1)), at=0)
 
 
