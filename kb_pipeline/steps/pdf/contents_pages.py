@@ -24,6 +24,10 @@ _NUMBERING = re.compile(r"^\W*(?:\w{1,3}\.)*\w?[\d.]*\W*\s")
 _FROM_LETTER_TO_LETTER = re.compile(r"[^\W\d](?:.*[^\W\d])?", re.S)
 _FEWEST = 3
 """Lines that lead to pages; one or two are a reference in the text."""
+_OF_PAGE = 0.6
+"""Share of a page's lines that lead to pages, where neither leaders nor a title say that they are contents."""
+_OF_RUN, _OF_RUN_WITHOUT_LEADERS = 0.4, 0.55
+"""The same from the first to the last such line: titles of two lines, and heads of parts, stand between them."""
 
 
 def contents_rows(sheet: PageSheet, after_contents: bool) -> list[Row]:
@@ -49,12 +53,14 @@ def contents_rows(sheet: PageSheet, after_contents: bool) -> list[Row]:
     if count < _FEWEST and not (count and (after_contents or any(titled))):
         return []
     with_leaders = sum(has_leaders)
-    if not with_leaders and count < 0.6 * len(rows) and not (after_contents or any(titled)):
+    if not with_leaders and count < _OF_PAGE * len(rows) and not (after_contents or any(titled)):
         return []
     first = next(index for index, lead in enumerate(leads) if lead)
     last = len(leads) - 1 - leads[::-1].index(True)
-    if count < 0.4 * (last - first + 1) or (not with_leaders and count < 0.55 * (last - first + 1)):
+    run = last - first + 1
+    if count < _OF_RUN * run or (not with_leaders and count < _OF_RUN_WITHOUT_LEADERS * run):
         return []
+    # the title above, what goes on from the page before, and single letters of an index belong to them
     while first and (titled[first - 1] or (after_contents and first <= 2) or len(texts[first - 1]) < 3):
         first -= 1
     if with_leaders < _FEWEST and not after_contents and not any(titled):

@@ -38,6 +38,15 @@ _LONGEST_TITLE = 12
 _LARGE = 1.5
 """Size from which on a line is a heading although it repeats, in sizes of the text: running heads have up to 1.3."""
 
+_NUMBERED = 0.7
+"""Share of the rows of a place that carry the page's own number, from which it is where numbers of pages stand."""
+_MOST_OF = 0.9
+"""Share of a place's rows that hold no letters: then it has numbers of pages alone."""
+_SELDOM, _LONG_RUN = 0.25, 40
+"""A place that fewer of the pages use has furniture only if it is used so often: by a chapter of a long manual."""
+_FEW_PAGES = 6
+"""With fewer pages, words repeat by chance: nearly all rows of a place must agree."""
+
 _Place = tuple[str, int]
 _Saying = tuple[str, int]
 """Words of a row with # for one of its numbers, and by how much that is more than the page's number."""
@@ -189,7 +198,7 @@ def _running(entries: Sequence[_Entry], pages: int, names: _Names, body_size: fl
     times = Counter(saying for saying, _ in said)
     offsets = Counter(number for entry in entries for number in entry.own)
     offset, numbered = offsets.most_common(1)[0] if offsets else (0, 0)
-    is_numbered = numbered >= 0.7 * len(entries)
+    is_numbered = numbered >= _NUMBERED * len(entries)
     repeated = [entry for entry in entries if max(times[saying] for saying in entry.sayings) > 1]
     ids = set(map(id, repeated))
     found = [
@@ -201,11 +210,12 @@ def _running(entries: Sequence[_Entry], pages: int, names: _Names, body_size: fl
     most = max(times.values())
     share = len(found) / len(entries)
     only_numbers = sum(not _LETTERS.search(_NUMBER.sub("", entry.words)) for entry in found)
-    if only_numbers >= 0.9 * len(entries) and len(entries) >= 3:
+    if only_numbers >= _MOST_OF * len(entries) and len(entries) >= 3:
         return found
-    if len(entries) < 0.25 * pages:
-        return found if len(entries) >= 40 and share >= 0.95 and most >= 0.3 * len(entries) else []
-    if pages < 6:
+    # the fewer pages there are, or use this place, the more of its rows must be alike
+    if len(entries) < _SELDOM * pages:
+        return found if len(entries) >= _LONG_RUN and share >= 0.95 and most >= 0.3 * len(entries) else []
+    if pages < _FEW_PAGES:
         return found if share >= 0.99 and (most >= 0.6 * pages or numbered >= 0.9 * len(entries)) else []
     return found if share >= 0.7 and (len(repeated) >= 0.4 * len(entries) or is_numbered) else []
 

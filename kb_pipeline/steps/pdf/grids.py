@@ -18,6 +18,10 @@ _MOST_WORK = 1_000_000
 """Cells by lines: bounds what hostile pages cost."""
 _HIGHEST = 200.0
 """Points of a cell in colour: more is the ground of a part of the page."""
+_WHOLE_WIDTH = 0.9
+"""Share of a table's width from which a line divides rows; a shorter one stands below a head of some columns."""
+_FEWEST_FILLED, _FILLED = 2, 0.3
+"""Cells with words, and their share of all cells, of a table; with fewer it is a form, or a chart."""
 _WORDS = re.compile(r"\w\w|\d|[\u2e80-\u9fff\uac00-\ud7af]")
 
 
@@ -116,17 +120,37 @@ def _touch(vertical: Box, horizontal: Box) -> bool:
 def table_of_grid(grid: Grid, rows: Sequence[Row]) -> FoundTable | None:
     """The table in a grid, with cells that span where no line divides them; ``None`` if there is no text in two."""
     box = grid.box
-    inside = [row for row in rows if all(_in(box, piece) for piece in row)]
-    partly = [
-        row for row in rows if not all(_in(box, piece) for piece in row) and any(_in(box, piece) for piece in row)
-    ]
-    if partly or not inside:
+    held = [[_in(box, piece) for piece in row] for row in rows]
+    inside = [row for row, pieces in zip(rows, held, strict=True) if all(pieces)]
+    if not inside or any(any(pieces) and not all(pieces) for pieces in held):
+        return None  # text that runs over its border stands on lines of something else
+    pieces = [piece for row in inside for piece in row]
+    table, owner = _cells_of(grid, pieces)
+    for piece in pieces:
+        for words, cell in _by_cell(grid, owner, piece):
+            cell.lines.append(part_of(piece, words))
+    if _are_undivided(table):  # its lines divide rows only, and white space the columns
+        short = [line for line in grid.horizontal if line.width < _WHOLE_WIDTH * box.width]
+        return table_of_rules(inside, Rules(grid.ys, short))
+    table = [cells for row in table for cells in _by_lines(row)]
+    table = [cells for cells in table if any(cell.lines or cell.rows > 1 for cell in cells)]
+    cells_of_words = sum(
+        _WORDS.search(line.text) is not None for cells in table for cell in cells for line in cell.lines[:1]
+    )
+    if cells_of_words < _FEWEST_FILLED or cells_of_words < _FILLED * sum(map(len, table)):
         return None
+    return FoundTable(inside, table, grid.xs[:-1], header_rows(table))
+
+
+def _cells_of(grid: Grid, pieces: Sequence[Line]) -> tuple[list[list[Cell]], dict[tuple[int, int], Cell]]:
+    """The empty cells of a grid row by row, and the cell that each of its places belongs to.
+
+    A cell spans as far as no line divides it, unless what stands in it shows that lines only divide its neighbours.
+    """
     height, width = len(grid.ys) - 1, len(grid.xs) - 1
     owner: dict[tuple[int, int], Cell] = {}
     table: list[list[Cell]] = []
-    pieces = [piece for row_of_page in inside for piece in row_of_page]
-    line_by_line: dict[int, int] = {}
+    line_by_line: dict[int, int] = {}  # columns where each line of text is a cell, and the row down to which it is
     for row in range(height):
         cells = []
         for column in range(width):
@@ -151,21 +175,7 @@ def table_of_grid(grid: Grid, rows: Sequence[Row]) -> FoundTable | None:
                     owner[row + down, column + across] = taken[across % len(taken)]
             cells.extend(taken)
         table.append(cells)
-    for row_of_page in inside:
-        for piece in row_of_page:
-            for words, cell in _by_cell(grid, owner, piece):
-                cell.lines.append(part_of(piece, words))
-    if _are_undivided(table):
-        short = [line for line in grid.horizontal if line.width < 0.9 * box.width]
-        return table_of_rules(inside, Rules(grid.ys, short))
-    table = [cells for row in table for cells in _by_lines(row)]
-    table = [cells for cells in table if any(cell.lines or cell.rows > 1 for cell in cells)]
-    cells_of_words = sum(
-        _WORDS.search(line.text) is not None for cells in table for cell in cells for line in cell.lines[:1]
-    )
-    if cells_of_words < 2 or cells_of_words < 0.3 * sum(map(len, table)):
-        return None
-    return FoundTable(inside, table, grid.xs[:-1], header_rows(table))
+    return table, owner
 
 
 def _stand_in_rows(grid: Grid, pieces: Sequence[Line], row: int, column: int, cell: Cell) -> bool:
