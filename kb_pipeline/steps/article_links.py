@@ -12,13 +12,14 @@ from collections.abc import Iterable, Mapping
 from urllib.parse import unquote, urlsplit
 
 from kb_pipeline.records import ArticleLink, Link
+from kb_pipeline.steps.main_file import is_document
 
 _PAGE = re.compile(r"(?:\./)?(?:\.\./(?:[^/.][^/]*/)?)?(?!index\.)([^/]+)\.(?:html?|xhtml)", re.I)
 """A page beside the article, in its parent folder, or in a sibling folder."""
 _FOLDER = re.compile(r"(?:\./)?(?:\.\./)?(?:([^/]+)/(?:index\.\w+)?|([^/.]+))", re.I)
 """An article's folder, with or without its page."""
-_DOCUMENT = re.compile(r"(?:\./)?(?:\.\./)?(?:([^/.][^/]*)/)?([^/]+\.(?:pdf|docx|pptx|md))", re.I)
-"""A document in an article's folder, or a loose one, whose id is the name of its file."""
+_FILE = re.compile(r"(?:\./)?(?:\.\./)?(?:([^/.][^/]*)/)?([^/]+)")
+"""A file in an article's folder, or a loose one, whose name is the article's id."""
 
 
 def name_index(article_ids: Iterable[str]) -> Mapping[str, str | None]:
@@ -43,14 +44,16 @@ def article_links(links: Iterable[Link], own_id: str, index: Mapping[str, str | 
 
 
 def _resolve(target: str, prefixes: list[str], index: Mapping[str, str | None]) -> str | None:
+    """The article that a target leads to: a document, a loose page, a page's name, or that name behind one prefix."""
     try:
         parts = urlsplit(target.strip())
     except ValueError:
         return None
     if parts.scheme or parts.netloc:
         return None
-    if document := _DOCUMENT.fullmatch(parts.path):
-        folder, file = (unquote(part or "") for part in document.groups())
+    match = _FILE.fullmatch(parts.path)
+    folder, file = (unquote(part or "") for part in match.groups()) if match else ("", "")
+    if is_document(file):
         article_id = index.get(_slug(folder or file))
         return article_id if folder or (article_id or "").casefold() == file.casefold() else None
     page = _PAGE.fullmatch(parts.path)

@@ -12,6 +12,7 @@ STAGED = [
     "connect-an-email-channel",
     "rest-api",
     "Price list.pdf",
+    "Stock.xlsx",
     "Tour.html",
 ]
 GUIDE = ["guide-gimp-tool-crop", "guide-gimp-tool-path", "guide-intro", "guide-gimp-intro"]
@@ -40,6 +41,8 @@ def resolved(target: str, own: str = "create-a-ticket") -> list[str]:
         ("../sla-policies/index.md", "sla-policies"),
         ("../Price%20list.pdf#page=2", "Price list.pdf"),
         ("price list.pdf", "Price list.pdf"),
+        ("../Stock.xlsx", "Stock.xlsx"),
+        ("../sla-policies/policies.odt", "sla-policies"),
         ("Tour.html#end", "Tour.html"),
         ("../tour.html", "Tour.html"),
     ],
