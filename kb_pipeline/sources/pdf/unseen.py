@@ -121,6 +121,7 @@ class _Look:
         """The places of letters of these words without which the page looks the same."""
         painted = Painted(self._page.raw, self._view)
         words = [one for one in words if self._text_of(one.first) in painted.texts]
+        # the first look, at the whole page: which words leave no trace, or lie below what is painted after them?
         painted.show(())
         changed = _distance(self._whole, self._drawn(self._scale, gray=True)) > _TRACE
         painted.show(painted.texts)
@@ -131,6 +132,7 @@ class _Look:
         suspects = [one for one, trace, is_covered in looks if is_covered or not trace]
         if not suspects:
             return set()
+        # the second look, at each of their letters: how much of its ink is seen of it?
         text_of = {at: text for one in suspects for at in one.places if (text := self._text_of(at)) in painted.texts}
         boxes = {at: self._box_of(at) for at in text_of}
         close = self._closely(painted, set(text_of.values()), boxes.values())
@@ -138,9 +140,11 @@ class _Look:
         seen = {at: close.seen(box) for at, box in boxes.items()}
         texts = {self._text_of(one.first) for one, trace, _ in looks if trace}
         texts |= {text for at, text in text_of.items() if ink[at] or seen[at]}
+        # a text that can be drawn, and leaves no ink anywhere, is switched off
         with_letters = {text for at, text in text_of.items() if boxes[at].height > 0}
         off = {text for text in with_letters - texts if painted.can_be_drawn(self._page, text)}
         gone = {at: seen[at] <= _SHARE * ink[at] for at, text in text_of.items() if ink[at] or text in off}
+        # letters that are gone are unseen, unless the page shows the same ones in their place
         others = [one.word.box for one, trace, is_covered in looks if trace and not is_covered]
         is_scan = painted.area_of_images > _WHOLE_PAGE * self._size[0] * self._size[1]
         letters: set[int] = set()

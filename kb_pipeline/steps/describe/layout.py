@@ -85,6 +85,10 @@ def _first_side_bar(lines: list[OcrLine], width: float, unit: float) -> list[Ocr
 
 
 def _read(lines: list[OcrLine], unit: float) -> list[Row]:
+    """Cut at the widest white space, across or down, and read the parts one after the other, until none can be cut.
+
+    Columns whose rows are level are read across instead: labels beside fields, or a table.
+    """
     columns, column_gap = _widest_cut(lines, lambda line: (line.left, line.right))
     blocks, block_gap = _widest_cut(lines, lambda line: (line.top, line.bottom))
     if block_gap >= _BAND_GAP * unit:
