@@ -35,6 +35,20 @@ def test_the_words_of_the_question_themselves_count_as_well() -> None:
     assert evidence_of(QUESTION, [scored(0.75, 0.5, "The red key resets the lamp at night.")]) == "answers"
 
 
+@pytest.mark.parametrize(
+    ("question", "section", "evidence"),
+    [
+        ("Wie drucke ich eine Broschüre?", "So drucken Sie eine Broschüre aus einem Dokument.", "answers"),
+        ("Wie drucke ich eine Broschüre?", "This is how you print a brochure of a document.", "closest"),
+        ("How do I print a brochure of this?", "So drucken Sie eine Broschüre aus einem Dokument.", "closest"),
+    ],
+)
+def test_where_question_and_section_are_not_english_less_nearness_is_needed(
+    question: str, section: str, evidence: Evidence
+) -> None:
+    assert evidence_of(question, [scored(0.8, 0.35, section)]) == evidence
+
+
 def test_words_that_every_hit_has_count_least() -> None:
     others = [scored(0.3, 0.1, "A lamp.") for _ in range(4)]
     assert evidence_of("lamp key", [scored(0.75, 0.55, "A lamp."), *others]) == "closest"
