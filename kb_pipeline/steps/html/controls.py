@@ -58,6 +58,8 @@ def show_controls(page: Element) -> None:
 
 def _tick_of(element: Element) -> str | None:
     """Return the tick that an element other than a field shows, as scripts and tools for notes write it."""
+    if element.tag != "li" and not element.keys():
+        return None
     state = element.get("aria-checked") or element.get("data-checked")
     kinds = classes(element) if element.tag in ("div", "li", "span") else []
     if element.get("role") == "radio" and state:

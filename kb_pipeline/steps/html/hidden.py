@@ -97,7 +97,7 @@ class _Hidings:
     def __init__(self, element: Element, looks: Sequence[Look], is_escaped: Callable[[], bool]) -> None:
         self._element, self._looks = element, looks
         whole = _in_all([look.hidden for look in looks])
-        self.whole = whole._replace(is_sure=whole.is_sure and not (whole.way in _MOVED and is_escaped()))
+        self.whole = whole._replace(is_sure=False) if whole.way in _MOVED and is_escaped() else whole
         unseen = [look.unseen_in for look in looks if look.unseen_in is not None]
         is_sure = len(unseen) == len(looks) and not any(look.is_animated for look in looks)
         self.unseen_in = unseen[0] if is_sure else None
@@ -112,6 +112,8 @@ class _Hidings:
 
 
 def _in_all(hidings: Sequence[Hiding]) -> Hiding:
+    if len(hidings) == 1:
+        return hidings[0]
     way = next((each.way for each in hidings if each.way), "")
     return Hiding(way, all(each.way and each.is_sure for each in hidings))
 

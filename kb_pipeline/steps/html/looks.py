@@ -9,7 +9,7 @@ what is declared (``style_sheets``), and what becomes of text that is not seen (
 import re
 from collections import ChainMap
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from typing import NamedTuple, TypeVar
 
 from kb_pipeline.steps.html.css_values import HEIGHT, ROOT_SIZE, WIDTH, Colour, colour, contrast, length, number, over
@@ -210,10 +210,10 @@ class Hiding(NamedTuple):
 
 
 _SEEN = Hiding()
+_NO_VARIABLES: ChainMap[str, str] = ChainMap()
 
 
-@dataclass(frozen=True, slots=True)
-class Look:
+class Look(NamedTuple):
     """How the text of an element looks.
 
     ``background`` is ``None`` where a picture may lie behind the text, ``colour`` where it cannot be told.
@@ -231,7 +231,7 @@ class Look:
     opacity: float = 1.0
     indent: float = 0.0
     unseen_in: Element | None = None
-    variables: ChainMap[str, str] = field(default_factory=ChainMap)
+    variables: ChainMap[str, str] = _NO_VARIABLES
     hidden: Hiding = _SEEN
     display: str = ""
     is_backed: bool = False
@@ -258,50 +258,68 @@ class Look:
         if self.opacity_of_text < _LEAST and self.background is not None:
             return Hiding("color", is_sure)
         if self.colour is not None and self.background is not None:
-            seen = over((*self.colour, self.opacity_of_text), self.background)
-            return Hiding("color", is_sure) if contrast(seen, self.background) < _LEAST_CONTRAST else _SEEN
+            is_lost = _is_lost_in(self.background, self.colour, self.opacity_of_text)
+            return Hiding("color", is_sure) if is_lost else _SEEN
         return _SEEN
+
+    @property
+    def inherited(self) -> "Look":
+        """The look of an element inside of which nothing is declared."""
+        if not (self.hidden.way or self.display or self.is_backed or self.paints or self.escapes):
+            return self
+        return self._replace(hidden=_SEEN, display="", is_backed=False, paints=False, escapes=False)
+
+
+@lru_cache(maxsize=2048)
+def _is_lost_in(background: Colour, drawn: Colour, opacity: float) -> bool:
+    return contrast(over((*drawn, opacity), background), background) < _LEAST_CONTRAST
 
 
 def look_of(element: Element, declared: Mapping[str, str], around: Look) -> Look:
     """Return the look of an element inside of one that looks like ``around``."""
     hints = _hints(element)
     if not declared and not hints:
-        is_plain = not (around.hidden.way or around.display or around.is_backed or around.paints or around.escapes)
-        if is_plain:
-            return around
-        return replace(around, hidden=_SEEN, display="", is_backed=False, paints=False, escapes=False)
+        return around.inherited
+    if not declared and hints == _LINK_HINTS and around.opacity >= _LEAST:  # as below: many elements are links
+        look = around.inherited
+        return look if look.is_filled else look._replace(colour=_LINK, opacity_of_text=1.0)
     variables = {name: value for name, value in declared.items() if name.startswith("--")}
     own = around.variables.new_child(variables) if variables else around.variables
     values = {name: _resolved(value, own) for name, value in {**hints, **declared}.items() if not name.startswith("--")}
     size = _font_size(values.get("font-size", ""), around.size)
-    look = replace(around, size=size, variables=own, hidden=_SEEN, display=values.get("display", ""))
+    look = around._replace(size=size, variables=own, hidden=_SEEN, display=values.get("display", ""))
     look = _with_doubts(_with_colours(look, values), values, around.is_moved)
     match values.get("visibility"):
         case "hidden" | "collapse":
-            look = replace(look, unseen_in=element)
+            look = look._replace(unseen_in=element)
         case "visible" | "initial":
-            look = replace(look, unseen_in=None)
+            look = look._replace(unseen_in=None)
     is_box = _is_box(element, values, around)
     indent = length(values.get("text-indent", "").split(" ")[0], size, 0) if is_box else None
     opacity = number(values.get("opacity", "1"))
-    look = replace(
-        look,
+    look = look._replace(
         indent=0.0 if values.get("text-indent") == "initial" else look.indent if indent is None else indent,
         opacity=look.opacity * min(max(1.0 if opacity is None else opacity, 0.0), 1.0),
     )
     if element.tag in _WHOLE_PAGE:
-        look = replace(look, opacity=1.0, unseen_in=None)
-        return replace(look, colour=None, size=ROOT_SIZE, indent=0.0) if look.text_hidden(element, True).way else look
+        look = look._replace(opacity=1.0, unseen_in=None)
+        return look._replace(colour=None, size=ROOT_SIZE, indent=0.0) if look.text_hidden(element, True).way else look
     hidden = _hidden_by(element, values, look, around, is_box)
-    return replace(look, hidden=hidden._replace(is_sure=hidden.is_sure and not look.is_animated))
+    return look._replace(hidden=hidden._replace(is_sure=hidden.is_sure and not look.is_animated))
+
+
+_HINTING = names("color text bgcolor align dir background hidden")
+_HINTING_TAGS = names("a mark center")
+_LINK_HINTS = {"color": "#0000ee"}
 
 
 def _hints(element: Element) -> dict[str, str]:
     """Return what browsers take from attributes and tags; sheets override it."""
     hints: dict[str, str] = {}
+    if element.tag not in _HINTING_TAGS and _HINTING.isdisjoint(element.keys()):
+        return hints
     if element.tag == "a" and element.get("href") is not None:
-        hints["color"] = "#0000ee"
+        hints |= _LINK_HINTS
     elif element.tag == "mark":
         hints |= {"color": "black", "background-color": "yellow"}
     for attribute, name in (("color", "color"), ("text", "color"), ("bgcolor", "background-color")):
@@ -338,29 +356,29 @@ def _font_size(value: str, around: float) -> float:
 
 
 def _with_colours(look: Look, values: Mapping[str, str]) -> Look:
-    look = replace(look, is_backed=False, paints=False)
+    look = look._replace(is_backed=False, paints=False)
     is_filled = look.is_filled or "text-fill-color" in values
     value = values.get("text-fill-color" if is_filled else "color", "")
     drawn = colour("black" if value == "initial" and not is_filled else value)
-    look = replace(look, is_filled=is_filled)
+    look = look._replace(is_filled=is_filled)
     if drawn is not None:
-        look = replace(look, colour=drawn[:3], opacity_of_text=drawn[3])
+        look = look._replace(colour=drawn[:3], opacity_of_text=drawn[3])
     elif _is_untold(value) or (value and is_filled):
-        look = replace(look, colour=None, opacity_of_text=1.0)
+        look = look._replace(colour=None, opacity_of_text=1.0)
     is_picture = values.get("background-image", "none") not in (*_GLOBAL, "none") or any(
         "(" in values.get(name, "") for name in ("border-image", "border-image-source")
     )
     given = values.get("background-color", "")
     behind = (*look.colour, 1.0) if given == "currentcolor" and look.colour else colour(given)
     if is_picture or "inset" in values.get("box-shadow", "") or (behind is None and _is_untold(given)):
-        return replace(look, background=None, paints=True)
+        return look._replace(background=None, paints=True)
     if "dark" in values.get("color-scheme", ""):
-        look = replace(look, colour=None, background=None)
+        look = look._replace(colour=None, background=None)
     if behind is not None and behind[3] > 0:
         if look.background is not None or behind[3] == 1:
-            look = replace(look, background=over(behind, look.background or _WHITE))
-        return replace(look, is_backed=behind[3] == 1, paints=True)
-    return replace(look, paints=any(values.get(name, "none") not in ("none", "0") for name in _AROUND))
+            look = look._replace(background=over(behind, look.background or _WHITE))
+        return look._replace(is_backed=behind[3] == 1, paints=True)
+    return look._replace(paints=any(values.get(name, "none") not in ("none", "0") for name in _AROUND))
 
 
 def _with_doubts(look: Look, values: Mapping[str, str], is_moved: bool) -> Look:
@@ -368,8 +386,7 @@ def _with_doubts(look: Look, values: Mapping[str, str], is_moved: bool) -> Look:
     moves = _moves(values)
     is_overflowing = any(length(values.get(name, ""), 1, 1) is not None for name in ("height", "max-height"))
     align, direction = values.get("text-align", ""), values.get("direction", "")
-    return replace(
-        look,
+    return look._replace(
         is_moved=(is_moved and not look.is_backed) or moves or is_overflowing,
         escapes=moves,
         floats=look.floats or moves or is_overflowing,

@@ -156,9 +156,8 @@ def _beside_before(title: Element, main: Element, contents: PageContents) -> Ite
     """Yield the boxes beside the page that come before its title, whatever they say: on search or keys."""
     boxes = BLOCKS - _CONTENT_TAGS
     for element in takewhile(lambda each: each is not title, main.iter()):
-        is_beside = not _BESIDE.isdisjoint({*classes(element), (element.get("id") or "").lower()})
-        if is_beside and element.tag in boxes and not contents.has_title(element):
-            yield element
+        if element.tag in boxes and not _BESIDE.isdisjoint({*classes(element), (element.get("id") or "").lower()}):
+            yield from [] if contents.has_title(element) else [element]
 
 
 def _after_the_footer(main: Element, contents: PageContents) -> Sequence[Element]:
