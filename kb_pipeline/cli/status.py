@@ -4,6 +4,7 @@ import sys
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import asdict
+from pathlib import Path
 
 from rich.markup import escape
 from rich.padding import Padding
@@ -12,9 +13,10 @@ from rich.table import Table
 from kb_pipeline.cli.console import AsJson, err, named, out, print_json, when
 from kb_pipeline.cli.processes import who_serves
 from kb_pipeline.flow.workspace import Workspace, open_workspace
+from kb_pipeline.intake.folders import origin_of
 from kb_pipeline.records import Usage
 from kb_pipeline.settings import Settings, load_settings
-from kb_pipeline.store.state import ArticleState, BuildFailure, load_states
+from kb_pipeline.store.state import FIX_IT, ArticleState, BuildFailure, load_states
 from kb_pipeline.upkeep.status import NO_ARTICLES, Status, read_status
 from kb_pipeline.wording import counted
 
@@ -148,11 +150,15 @@ def failures(as_json: AsJson = False) -> None:
 
     Exit code 1: at least one article fails.
     """
-    workspace = open_workspace(load_settings())
+    settings = load_settings()
+    workspace = open_workspace(settings)
     listing = workspace.staging.list_articles(look_inside=True)
     staged = set(listing.article_ids)
     failing = [(state, state.failure) for state in load_states(workspace.layout) if state.failure]
-    rows = [(state, failure, _advice(failure, state.article_id in staged)) for state, failure in failing]
+    rows = [
+        (state, failure, _advice(settings, state.article_id in staged, state.article_id, failure))
+        for state, failure in failing
+    ]
     if as_json:
         print_json([_failure_json(*row) for row in rows])
     elif rows:
@@ -166,8 +172,14 @@ def failures(as_json: AsJson = False) -> None:
     sys.exit(1 if rows else 0)
 
 
-def _advice(failure: BuildFailure, is_staged: bool) -> str:
-    return failure.remedy if is_staged else "it is gone from staging: kb remove"
+def _advice(settings: Settings, is_staged: bool, article_id: str, failure: BuildFailure) -> str:
+    """What to do. What a source brought is mended there, because its next run writes it again."""
+    if not is_staged:
+        return "it is gone from staging: kb remove"
+    origin = None if "://" in settings.staging else origin_of(Path(settings.staging), article_id)
+    if origin is None:
+        return failure.remedy
+    return failure.remedy.replace(FIX_IT, f"fix it in the source {origin.source}, then: kb intake run")
 
 
 def _failure_json(state: ArticleState, failure: BuildFailure, advice: str) -> dict[str, object]:

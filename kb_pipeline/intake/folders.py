@@ -72,11 +72,7 @@ class ArticleFolders:
 
     def origin(self, article_id: str) -> Origin | None:
         """Where an article was taken from; ``None`` if it was not taken in, or is not there."""
-        path = self.root / article_id / ORIGIN
-        try:
-            return Origin.model_validate_json(path.read_bytes())
-        except (OSError, ValidationError):
-            return None
+        return origin_of(self.root, article_id)
 
     def is_there(self, article_id: str) -> bool:
         """Whether there is anything under this name."""
@@ -157,6 +153,14 @@ class ArticleFolders:
             raise StorageError(f"cannot remove {self.root / article_id}: {exc.strerror}") from exc
         remove_folder(UPath(leaving))
         return True
+
+
+def origin_of(staging: Path, article_id: str) -> Origin | None:
+    """Where an article in a staging folder was taken from; ``None`` if it was not taken in, or is not there."""
+    try:
+        return Origin.model_validate_json((staging / article_id / ORIGIN).read_bytes())
+    except (OSError, ValidationError):
+        return None
 
 
 def metadata_of(values: Mapping[str, object]) -> bytes:

@@ -3,6 +3,7 @@
 Work is skipped according to these states and not to Dagster's event log, which keeps events of deleted partitions.
 """
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from functools import partial
 from operator import not_
@@ -17,6 +18,10 @@ from kb_pipeline.store.kept import DurableRecord, copied_names
 from kb_pipeline.store.layout import Layout
 
 _FOLDER = "state"
+_SETTING = re.compile(r"\bKB_[A-Z_]+\b")
+_INSTALL = "pip install"
+FIX_IT = "fix it in staging; it is then ingested again"
+"""What to do about an article that is at fault itself."""
 
 
 class LayerState(Record):
@@ -72,12 +77,16 @@ class BuildFailure(Record):
 
     @property
     def remedy(self) -> str:
-        """What to do about it, for people."""
+        """What to do about it, for people. What a setting or a package is missing for is no fault of the article."""
         if self.transient:
             return "tried again by itself while kb serve runs; or: kb retry"
         if self.defect:
             return "report it; its stack trace: kb failures --json"
-        return "fix it in staging; it is then ingested again"
+        if settings := " or ".join(dict.fromkeys(_SETTING.findall(self.reason))):
+            return f"change {settings}, then: kb retry; or {FIX_IT}"
+        if _INSTALL in self.reason:
+            return f"{_INSTALL} as the reason says, then: kb retry; or {FIX_IT}"
+        return FIX_IT
 
 
 class PublishedVersion(Record):

@@ -24,6 +24,22 @@ def test_failures_say_where_why_and_what_to_do(run: Run, article: Article) -> No
 
 
 @pytest.mark.slow("runs whole commands")
+def test_each_kind_of_failure_is_told_what_mends_it(run: Run, settings: Settings, tmp_path: Path) -> None:
+    manual, talk = tmp_path / "manual", Path(settings.staging) / "talk"
+    for folder in (manual, talk):
+        folder.mkdir(parents=True)
+    (manual / "broken.html").write_bytes(page("Broken", "Some text.").encode() + b'<p><img src="damaged.png"></p>')
+    (manual / "damaged.png").write_bytes(b"no picture")
+    (talk / "talk.mp3").write_bytes(b"ID3" + bytes(99))
+    run("intake", "add", "folder", str(manual), "--no-ingest")
+    run("ingest")
+    assert {failure["article_id"]: failure["what_to_do"] for failure in run("failures", "--json").json} == {
+        "manual-broken": "fix it in the source manual, then: kb intake run",
+        "talk": "change KB_TRANSCRIPTION_MODEL, then: kb retry; or fix it in staging; it is then ingested again",
+    }
+
+
+@pytest.mark.slow("runs whole commands")
 def test_no_failure_is_good(run: Run, article: Article) -> None:
     article("good", page("Good", "Some text."))
     run("ingest")

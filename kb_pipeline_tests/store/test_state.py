@@ -64,6 +64,23 @@ FULL = ArticleState(
 )
 
 
+REMEDIES = {
+    "page: no model is set; set KB_TRANSCRIPTION_MODEL, or stage a text": "change KB_TRANSCRIPTION_MODEL, then: kb",
+    "page: it took more than 9 s; raise KB_ARTICLE_SECONDS or KB_ARTICLE_MEMORY_MB": "change KB_ARTICLE_SECONDS or KB_",
+    "page: a.msg needs packages; run: pip install 'kb-pipeline[formats]'": "pip install as the reason says, then: kb",
+    "page: the page is a PDF, not HTML": "fix it in staging; it is then ingested again",
+}
+
+
+@pytest.mark.parametrize("error", REMEDIES)
+def test_what_a_setting_or_a_package_mends_is_no_fault_of_the_article(error: str) -> None:
+    failure = BuildFailure(
+        layer="converted_markdown", error=error, transient=False, attempts=1, first_at=AT, last_at=AT, run_id="run-1"
+    )
+    assert failure.remedy.startswith(REMEDIES[error])
+    assert failure.remedy.endswith("fix it in staging; it is then ingested again")
+
+
 @pytest.mark.parametrize("state", [FULL, ArticleState(article_id="page")])
 def test_what_is_saved_is_loaded(layout: Layout, state: ArticleState) -> None:
     save_state(layout, state)
