@@ -12,7 +12,7 @@ from functools import cached_property
 
 from app.grounding.citations import CitationBook
 from app.grounding.references import find_references, write_references
-from app.grounding.statements import AnswerPart, Statement, Statements, unreferenced
+from app.grounding.statements import AnswerPart, Shape, Statement, Statements, unreferenced
 from app.language.messages import Messages
 from app.language.sentences import units_of
 from app.schema.passages import Citation
@@ -189,6 +189,7 @@ class Voucher:
         self._statements = Statements()
         self._line: list[str] = []
         self._is_cited = False
+        self._shape: Shape = "prose"
         self._cited_before: tuple[int, ...] = ()
         self.unsupported: list[str] = []
         self.statements: list[Statement] = []
@@ -200,7 +201,7 @@ class Voucher:
     def finish(self) -> str:
         """End the answer, and return the rest of its text."""
         text = "".join(map(self._vouched, self._statements.finish()))
-        return text + self._end_line()
+        return text + self._end_line().rstrip("\n")
 
     def quote(self, text: str) -> str:
         """Take text that code wrote, which cites its passages itself, and return what is now final."""
@@ -213,6 +214,8 @@ class Voucher:
             self._line.append(part.said)
             self.statements.append(Statement(part.said, cited or self._cited_before))
         self._is_cited |= bool(cited)
+        if part.text:
+            self._shape = part.shape
         if not part.ends_line:
             self._cited_before = cited or self._cited_before
             return text + part.gap
@@ -220,13 +223,17 @@ class Voucher:
         return text + (self._end_line() if part.shape == "prose" else "") + part.gap
 
     def _end_line(self) -> str:
-        """Return the suggested reference of a line without one, if its words clearly come from one passage."""
+        """Return the suggested reference of a line without one, if its words clearly come from one passage.
+
+        Behind a table or code it is a paragraph of its own, so that it becomes no row of it.
+        """
         said, is_cited = " ".join(self._line), self._is_cited
         self._line, self._is_cited = [], False
         nearest = self._suggest(said, self._book.citations) if said and not is_cited and self._suggest else None
         if nearest is None:
             return ""
-        return f" *({self._say('suggested_source', reference=f'{write_references([nearest.number])}')})*"
+        suggested = f"*({self._say('suggested_source', reference=write_references([nearest.number]))})*"
+        return f" {suggested}" if self._shape == "prose" else f"\n\n{suggested}\n"
 
     def _marked(self, part: AnswerPart, cited: Sequence[int]) -> str:
         """Return the text of a part with a mark behind each value that its passages do not have."""

@@ -303,7 +303,7 @@ def _asked_next(answer: ChatAnswer) -> str | None:
         return None
     place = st.empty()
     with place.container():
-        st.html(f'<p class="kb-how">{"Ask instead" if instead else "Ask next"}:</p>')
+        st.html(f'<p class="kb-how kb-next">{"Ask instead" if instead else "Ask next"}:</p>')
         chosen = _suggestions([*questions])
     if chosen:
         place.empty()

@@ -178,6 +178,15 @@ def test_a_line_without_a_reference_gets_the_suggested_one() -> None:
     assert vouched(said, by) == said.replace("let go.", "let go. *(perhaps from [Ref #1])*")
 
 
+@pytest.mark.parametrize("after", ["", "\n", "\n\nIt blinks [Ref #1]."])
+def test_the_suggested_reference_of_a_table_is_no_row_of_it(after: str) -> None:
+    table = "| Key | What it does |\n|---|---|\n| Start | hold it for 5 seconds |"
+    shown = vouched(f"{table}{after}", voucher(LAMP, suggest=first))
+    assert shown.split("\n\n", 1)[0].strip() == table
+    assert "\n\n*(perhaps from [Ref #1])*" in shown
+    assert shown.endswith(after.strip() or ")*")
+
+
 def test_what_code_wrote_is_passed_on_as_it_is() -> None:
     by = voucher(LAMP)
     assert by.feed("Wait for 9 seconds") == ""
