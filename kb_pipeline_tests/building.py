@@ -38,7 +38,7 @@ def made_once(make: Callable[[Settings], object], settings: Settings) -> None:
         make(settings.model_copy(update={"staging": str(staging), "home": str(home)}))
         _made[key] = folder
     for made, place in ((_made[key] / "staging", settings.staging), (_made[key] / "home", settings.home)):
-        shutil.copytree(made, place, dirs_exist_ok=True, copy_function=_copier())
+        shutil.copytree(made, place, symlinks=True, dirs_exist_ok=True, copy_function=_copier())
 
 
 def _copier() -> Callable[[str, str], object]:

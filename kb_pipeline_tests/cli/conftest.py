@@ -8,18 +8,20 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import pytest
 
 from kb_pipeline.cli import console, main
 from kb_pipeline.settings import Settings
-from kb_pipeline_tests.conftest import Article
+from kb_pipeline_tests.building import build_here, stage
 from kb_pipeline_tests.defs.conftest import _migrations_read_once, _unsafe_and_fast
 from kb_pipeline_tests.pictures import screenshot
 
 __all__ = ["_migrations_read_once", "_unsafe_and_fast"]  # each test makes a history of Dagster
 
 KB = str(Path(sys.executable).parent / "kb")
+HERE = "kb_pipeline_tests.doubles:WorkersHere"
 
 
 @dataclass(frozen=True)
@@ -45,6 +47,10 @@ Run = Callable[..., Said]
 
 @pytest.fixture
 def own_environment(settings: Settings) -> dict[str, str]:
+    return environment_of(settings)
+
+
+def environment_of(settings: Settings) -> dict[str, str]:
     return {
         "KB_STAGING": settings.staging,
         "KB_HOME": settings.home,
@@ -78,7 +84,7 @@ def run(
     own_environment: dict[str, str], monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str], tmp_path: Path
 ) -> Run:
     """Run a command line as ``kb`` does, and return what it said."""
-    for name, value in {"KB_ENGINE": "kb_pipeline_tests.doubles:WorkersHere", **own_environment}.items():
+    for name, value in {"KB_ENGINE": HERE, **own_environment}.items():
         monkeypatch.setenv(name, value)
     monkeypatch.chdir(tmp_path)
     for printer in (console.out, console.err):  # made before the environment was set
@@ -95,15 +101,36 @@ def run(
     return call
 
 
+def ingest(settings: Settings) -> None:
+    """``kb ingest`` of what is staged, Dagster's history of it included: for :func:`.building.made_once`."""
+    own, command = {"KB_ENGINE": HERE, **environment_of(settings)}, patch.object(sys, "argv", ["kb", "ingest"])
+    with patch.dict(os.environ, own), command, pytest.raises(SystemExit) as left:
+        main()
+    assert not left.value.code
+
+
 @pytest.fixture
-def two_articles(article: Article) -> None:
-    article(
+def two_articles(settings: Settings) -> None:
+    stage_two_articles(settings)
+
+
+def stage_two_articles(settings: Settings) -> None:
+    stage(
+        settings,
         "passwords",
         "<body><h1>Passwords</h1><h2>Reset a password</h2><p>Open the profile menu and choose Reset password.</p>"
         "<img src='menu.image' alt='The profile menu'></body>",
         {"menu.image": screenshot("Profile", "Reset password")},
     )
-    article("invoices", page("Invoices", "An invoice is sent by mail at the end of the month. Keep the invoice."))
+    stage(
+        settings, "invoices", page("Invoices", "An invoice is sent by mail at the end of the month. Keep the invoice.")
+    )
+
+
+def publish_two_articles(settings: Settings) -> None:
+    """Without Dagster: for :func:`.building.made_once`."""
+    stage_two_articles(settings)
+    build_here(settings)
 
 
 def page(title: str, text: str) -> str:

@@ -6,16 +6,16 @@ import pytest
 
 from kb_pipeline.settings import Settings
 from kb_pipeline_tests.app.collections import publish_collections
-from kb_pipeline_tests.building import build_here
-from kb_pipeline_tests.cli.conftest import Run
+from kb_pipeline_tests.building import made_once
+from kb_pipeline_tests.cli.conftest import Run, publish_two_articles
 from kb_pipeline_tests.pictures import screenshot
 
 SAMPLES = Path(__file__).parents[2] / "samples/web"
 
 
 @pytest.fixture
-def built(two_articles: None, settings: Settings) -> Settings:
-    build_here(settings)
+def built(settings: Settings) -> Settings:
+    made_once(publish_two_articles, settings)
     return settings
 
 

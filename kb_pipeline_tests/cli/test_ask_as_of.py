@@ -16,8 +16,8 @@ from kb_pipeline.cli import console
 from kb_pipeline.settings import Settings
 from kb_pipeline_tests.app.page.citing import ORIGIN, answer, citation
 from kb_pipeline_tests.app.serving import serving_app
-from kb_pipeline_tests.building import build_here
-from kb_pipeline_tests.cli.conftest import Run, page
+from kb_pipeline_tests.building import build_here, made_once
+from kb_pipeline_tests.cli.conftest import Run, page, publish_two_articles
 
 pytestmark = pytest.mark.slow("runs whole commands")
 
@@ -27,8 +27,8 @@ HERS = {"X-MS-CLIENT-PRINCIPAL-ID": "ann"}
 
 
 @pytest.fixture
-def built(two_articles: None, settings: Settings) -> Settings:
-    build_here(settings)
+def built(settings: Settings) -> Settings:
+    made_once(publish_two_articles, settings)
     return settings
 
 

@@ -19,8 +19,8 @@ from kb_pipeline.flow.workspace import Workspace
 from kb_pipeline.settings import Settings
 from kb_pipeline.store.home import HOME_CONTENTS
 from kb_pipeline.upkeep import empty as emptying
-from kb_pipeline_tests.building import listing
-from kb_pipeline_tests.cli.conftest import KB, Run, page
+from kb_pipeline_tests.building import listing, made_once
+from kb_pipeline_tests.cli.conftest import KB, Run, ingest, page, stage_two_articles
 from kb_pipeline_tests.conftest import Article
 
 pytestmark = pytest.mark.slow("whole runs against the services' doubles")
@@ -30,10 +30,11 @@ KEPT = {"access", "audit", "contributions", "dagster", "evaluation", "index", "l
 
 
 @pytest.fixture
-def environment(run: Run, two_articles: None, settings: Settings) -> Path:
+def environment(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The home folder after an ingest and a question, with things of people and of other programs in it."""
     home = Path(settings.home)
-    assert run("ingest").code == 0
+    made_once(ingest_two, settings)
+    monkeypatch.setenv("DAGSTER_HOME", str(home / "dagster"))
     (home / "evaluation").mkdir(exist_ok=True)
     (home / "evaluation/mine.jsonl").write_text("")
     (home / "contributions").mkdir(exist_ok=True)
@@ -42,6 +43,11 @@ def environment(run: Run, two_articles: None, settings: Settings) -> Path:
     (home / "serving/notes").mkdir()
     (home / "serving/notes/theirs.txt").write_text("of somebody else")
     return home
+
+
+def ingest_two(settings: Settings) -> None:
+    stage_two_articles(settings)
+    ingest(settings)
 
 
 class Terminal(io.StringIO):

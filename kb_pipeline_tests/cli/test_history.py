@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 from kb_pipeline.settings import Settings
-from kb_pipeline_tests.cli.conftest import Run, page
+from kb_pipeline_tests.building import made_once, stage
+from kb_pipeline_tests.cli.conftest import Run, ingest, page
 from kb_pipeline_tests.conftest import Article
 from kb_pipeline_tests.sources.decks import presentation, slide
 
@@ -14,12 +15,15 @@ pytestmark = pytest.mark.slow("runs whole commands")
 
 
 @pytest.fixture
-def changed(run: Run, article: Article) -> None:
+def changed(settings: Settings) -> None:
     """An article that was published, and published again after a change."""
-    article("one", page("One", "The first sentence."))
-    run("ingest")
-    article("one", page("One", "Another sentence."))
-    assert run("ingest").code == 0
+    made_once(ingest_twice, settings)
+
+
+def ingest_twice(settings: Settings) -> None:
+    for words in ("The first sentence.", "Another sentence."):
+        stage(settings, "one", page("One", words))
+        ingest(settings)
 
 
 def test_versions_newest_first_and_the_one_in_place(run: Run, changed: None) -> None:

@@ -31,11 +31,11 @@ def test_ingest_search_and_show(kb, run: Run, two_articles: None) -> None:
         assert shown.code == 0
         assert "invoices" in shown.out
 
-    article = kb("show", "passwords")
-    assert "# Passwords" in article.stdout
-    assert "**[Image: menu](images/menu.png)**" in article.stdout
-    assert "chunks" in article.stdout
-    assert "topics  invoice\n" in kb("show", "invoices").stdout
+    article = run("show", "passwords")
+    assert "# Passwords" in article.out
+    assert "**[Image: menu](images/menu.png)**" in article.out
+    assert "chunks" in article.out
+    assert "topics  invoice\n" in run("show", "invoices").out
 
 
 def test_a_failing_article_is_named_and_the_exit_code_says_so(run: Run, two_articles: None, article: Article) -> None:

@@ -4,8 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from kb_pipeline_tests.building import listing
-from kb_pipeline_tests.cli.conftest import Run
+from kb_pipeline.settings import Settings
+from kb_pipeline_tests.building import listing, made_once, stage
+from kb_pipeline_tests.cli.conftest import HERE, Run, ingest
 from kb_pipeline_tests.conftest import Article, Ledger
 from kb_pipeline_tests.pictures import screenshot
 
@@ -15,11 +16,15 @@ LONG = f"<body><h1>Long</h1>{'<p>Some words of a long section.</p>' * 60}</body>
 
 
 @pytest.fixture
-def ingested(run: Run, article: Article, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("KB_ENGINE", "kb_pipeline_tests.doubles:WorkersHere")
-    article("long", LONG)
-    article("short", "<body><h1>Short</h1><p>A few words.</p></body>")
-    assert run("ingest").code == 0
+def ingested(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("KB_ENGINE", HERE)
+    made_once(ingest_two, settings)
+
+
+def ingest_two(settings: Settings) -> None:
+    stage(settings, "long", LONG)
+    stage(settings, "short", "<body><h1>Short</h1><p>A few words.</p></body>")
+    ingest(settings)
 
 
 def test_another_chunk_size_is_shown_for_the_sample_and_for_all(run: Run, ingested: None) -> None:

@@ -6,17 +6,22 @@ from pathlib import Path
 import pytest
 
 from kb_pipeline.settings import Settings
-from kb_pipeline_tests.cli.conftest import Run, page
+from kb_pipeline_tests.building import made_once, stage
+from kb_pipeline_tests.cli.conftest import Run, ingest, page
 from kb_pipeline_tests.conftest import Article
 
 pytestmark = pytest.mark.slow("runs whole commands")
 
 
 @pytest.fixture
-def two(run: Run, article: Article) -> None:
+def two(settings: Settings) -> None:
+    made_once(ingest_two, settings)
+
+
+def ingest_two(settings: Settings) -> None:
     for name in ("one", "two"):
-        article(name, page(name, f"Some text about {name}."))
-    assert run("ingest").code == 0
+        stage(settings, name, page(name, f"Some text about {name}."))
+    ingest(settings)
 
 
 def test_reconcile_says_what_was_wrong_and_what_it_did(run: Run, two: None, settings: Settings) -> None:
