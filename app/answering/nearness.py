@@ -20,6 +20,8 @@ _OF_WHOLE = 0.25
 
 _KEPT = 4096
 """Sentences whose vectors are kept, 3 KB each: who asks about a section often asks about it again."""
+_ASKED = 16
+"""Questions whose vectors are kept: one is compared with up to three passages and their pictures."""
 
 
 class Nearness:
@@ -27,6 +29,7 @@ class Nearness:
 
     def __init__(self, embedder: Embedder) -> None:
         self._embedder = embedder if embedder.word_vectors else HashingEmbedder()
+        self._question = lru_cache(maxsize=_ASKED)(self._embedder.embed_question)
         self._passage = lru_cache(maxsize=_KEPT)(self._embedded)
 
     def scores(self, said: str, texts: Sequence[str]) -> list[float]:
@@ -35,7 +38,7 @@ class Nearness:
         Raises:
             ModelError: the files of the model are damaged.
         """
-        return _scores(self._embedder.embed_question(said), [[self._passage(text)] for text in texts])
+        return _scores(self._question(said), [[self._passage(text)] for text in texts])
 
     def answering(
         self, question: str, texts: Sequence[str], groups: Sequence[Sequence[int]] | None = None
@@ -48,7 +51,7 @@ class Nearness:
         Raises:
             ModelError: the files of the model are damaged.
         """
-        embedded, passages = self._embedder.embed_question(question), [self._passage(text) for text in texts]
+        embedded, passages = self._question(question), [self._passage(text) for text in texts]
         chosen = [[at] for at in range(len(texts))] if groups is None else groups
         return _scores(embedded, [[passages[at] for at in group] for group in chosen], embedded.telling)
 
