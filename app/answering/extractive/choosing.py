@@ -25,10 +25,10 @@ _BEGINNING = 100
 """Words of what is quoted first with the beginning of its paragraph; where more would be needed, it begins later."""
 _COMPARED, _OF_SECTION = 3, 2.0
 """Passages whose sentences are compared, and the weight of a passage's share of the best score beside the score of its
-sentences. On 68 questions about two manuals that were used for nothing else, weights of 1 to 3 quote the words that
+sentences. On 68 questions about three manuals that were used for nothing else, weights of 1 to 3 quote the words that
 answer 28 or 29 times, and the first passage alone 25 times."""
 _RARELY_NEARER = 0.9
-"""A score that the sentences of one in four passages reach. Where another passage would need more, its sentences are
+"""A score that the sentences of one in five passages reach. Where another passage would need more, its sentences are
 not compared: with the same answers, this saves two thirds of the time for them."""
 _STEPS = 1600
 """Characters of a procedure that is quoted whole; of a longer one, its steps from the best on."""
