@@ -79,8 +79,23 @@ def spell_out_runs(tree: Element) -> None:
         if (font := value(child(run, "rPr", "rFonts"), "ascii")) in _SIGN_FONTS:
             for text in list(run.iterfind("{*}t")):
                 _write_signs(text, font)
+        _spell_out_position(run)
     etree.strip_tags(tree, *(f"{{*}}{name}" for name in _AROUND))
     _spell_out_ticks(tree)
+
+
+def _spell_out_position(run: Element) -> None:
+    """Say of text that LibreOffice raised or lowered, in smaller letters than those before, that it is an index."""
+    properties, before = child(run, "rPr"), run.getprevious()
+    position, size = value(child(properties, "position")), value(child(properties, "sz"))
+    is_text = before is not None and name_of(before) == "r"
+    if not is_text or not position.lstrip("-").strip("0") or not size or size == value(child(before, "rPr", "sz")):
+        return
+    if properties is not None and child(properties, "vertAlign") is None:
+        index = made_like(properties, "vertAlign")
+        namespace = index.tag.rpartition("}")[0]
+        index.set(f"{namespace}}}val", "subscript" if position.startswith("-") else "superscript")
+        properties.append(index)
 
 
 def _write_signs(text: Element, font: str) -> None:

@@ -65,6 +65,18 @@ def test_a_box_around_a_paragraph() -> None:
     assert markdown(whole) == "☑ Done"
 
 
+def moved(words: str, position: int, size: int = 19) -> str:
+    """Text that stands higher or lower than the line, as LibreOffice writes an index."""
+    return f'<w:r><w:rPr><w:position w:val="{position}"/><w:sz w:val="{size}"/></w:rPr><w:t>{words}</w:t></w:r>'
+
+
+def test_smaller_text_above_or_below_the_line_is_an_index() -> None:
+    both = text("H") + moved("2", -2) + text("O, m") + moved("3", 8)
+    assert markdown(paragraph(both)) == "H<sub>2</sub>O, m<sup>3</sup>"
+    assert markdown(paragraph(text("Level ") + moved("2", 0))) == "Level 2"
+    assert markdown(paragraph(moved("A", 8) + moved("B", 8))) == "AB"
+
+
 SQUARE = "<m:oMath><m:sSup><m:e><m:r><m:t>r</m:t></m:r></m:e><m:sup><m:r><m:t>2</m:t></m:r></m:sup></m:sSup></m:oMath>"
 
 
