@@ -44,6 +44,7 @@ Ingest = Annotated[
     bool,
     typer.Option("--ingest/--no-ingest", help="Ingest the articles now, or leave it to kb ingest and the sensor."),
 ]
+_READ_BY = "read by {} only; who asks on this machine is one of them with KB_LOCAL_USER={}"
 Chapters = Annotated[
     str,
     typer.Option(metavar="h1|h2|h3", help="Cut each page at its headings down to this level; default: none is cut."),
@@ -347,7 +348,7 @@ def _run(
 ) -> NoReturn:
     taken: list[Taken] = []
     failed: dict[str, str] = {}
-    for name in sources:
+    for name, options in sources.items():
         try:
             with err.status(f"taking in {name}") as line:
                 taken.append(_take_in(settings, name, line, confirmed=confirmed))
@@ -356,6 +357,10 @@ def _run(
             err.print(f"[red]failed:[/] {escape(name)}: {escape(str(exc))}", soft_wrap=True)
             continue
         _print(taken[-1], to=err)
+        if options.readers and taken[-1].new:
+            err.print(
+                f"  {_READ_BY.format(named(options.readers, 5), options.readers[0])}", markup=False, soft_wrap=True
+            )
     ids = [article_id for each in taken for article_id in (*each.new, *each.changed)]
     gone = [article_id for each in taken for article_id in each.gone]
     removed = remove_gone(settings, gone) if ingest and gone else []

@@ -94,6 +94,7 @@ def test_what_is_gone_is_taken_from_readers(run: Run, manual: Path) -> None:
 
 def test_without_ingesting_only_the_staging_folder_changes(run: Run, manual: Path, settings: Settings) -> None:
     said = run("intake", "add", "folder", str(manual), "--name", "pumps", "--reader", "ops", "--no-ingest")
+    assert "read by ops only; who asks on this machine is one of them with KB_LOCAL_USER=ops" in said.words
     assert said.code == 0
     assert sorted(path.name for path in Path(settings.staging).iterdir()) == ["pumps-pump", "pumps-valve"]
     assert '"ops"' in (Path(settings.staging) / "pumps-pump" / "metadata.json").read_text()
