@@ -5,6 +5,7 @@ It goes by structure, so it knows no tool and no language: such a page has no pr
 more text outside of links than inside, no code, no table of values, and no picture.
 """
 
+import re
 from collections import Counter
 from collections.abc import Iterator
 from typing import NamedTuple
@@ -18,6 +19,9 @@ _FEW_BLOCKS = 3
 """Blocks of prose that a page of searching has: what to type, and what is needed for it."""
 _FEW_LINKS = 3
 """A short page with fewer links than these is not there for them."""
+_STATEMENT = re.compile(r"\{%[^{}%]*%\}")
+_REPLACED = re.compile(rf"{_STATEMENT.pattern}|\{{\{{[^{{}}]*\}}\}}")
+"""What programs that make pages replace in templates; a page about that has prose besides."""
 SIGN_IN = "it asks for a password"
 _LARGE = 2_000_000
 """Characters of a page that surely has prose; reading it would take long."""
@@ -37,6 +41,8 @@ def why_no_article(html: str) -> str:
     if not is_filled(main):
         return "it leads to another page" if is_redirection else "it has no text and no picture besides navigation"
     blocks = sum(1 for _ in _prose(main))
+    if _STATEMENT.search(html) and not _tells(_REPLACED.sub("", html)):
+        return "it is a template that pages are made of"
     if is_redirection and blocks <= _FEW_BLOCKS:
         return "it leads to another page"
     if is_search and blocks <= _FEW_BLOCKS:
@@ -47,6 +53,16 @@ def why_no_article(html: str) -> str:
     if not blocks and links >= _FEW_LINKS and next(main.iter("pre", "img", "image", "code"), None) is None:
         return "it only leads to other pages"
     return ""
+
+
+def _tells(html: str) -> bool:
+    """Whether a page has prose or code in its main part."""
+    if (page := parse(html)) is None:
+        return False
+    body = visible_body(page)
+    remove_furniture(body)
+    main = find_main_content(body)
+    return next(_prose(main), None) is not None or next(main.iter("pre"), None) is not None
 
 
 def _redirects(page: Element) -> bool:

@@ -30,6 +30,11 @@ LEFT_OUT = {
         "another page",
     ),
     "a frameset": ('<html><frameset><frame src="a.html"></frameset></html>', "no text"),
+    "a template": (
+        '{% import "nav.html" as item with context %} {% set class = "primary" %}<ul>{% for each in nav %}'
+        "<li>{{ item.render(each, class, 1) }}</li>{% endfor %}</ul>",
+        "template",
+    ),
     "nothing": ("<html><body></body></html>", "no text"),
     "navigation alone": (f"<html><body><nav>{LINKS}</nav></body></html>", "no text"),
 }
@@ -43,6 +48,8 @@ ARTICLES = {
     "a list with descriptions": page(f'<dl><dt><a href="x">open</a></dt><dd>{PROSE}</dd></dl>{LINKS}'),
     "an article about searching": page(f'<p>{PROSE}</p>' * 4 + '<div id="search-results"></div>'),
     "a page with a box for searching": page(f'<div role="dialog"><div id="search-results"></div></div><p>{PROSE}</p>'),
+    "an article about templates": page(f"<p>{{% if %}} chooses.</p><p>{PROSE}</p>"),
+    "a short page with a placeholder": page("<p>Write {{name}} here.</p>"),
     "Japanese": page("<p>バルブをゆっくり開き、ゲージが三バールを示すまで待ってから、次の手順に進んでください。</p>"),
     "a table of values": page("<table><tr><td>Bolt M8 of stainless steel with two nuts</td><td>12</td></tr></table>"),
 }  # fmt: skip
