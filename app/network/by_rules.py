@@ -19,7 +19,8 @@ from app.grounding.stream import Grounder
 from app.grounding.support import mark_used
 from app.network.alerts import alert_table
 from app.network.base import Investigator, ReportedEvent
-from app.network.diagnosing import Diagnosis, Series, diagnose, worth_measuring
+from app.network.baselines import PAST_DAYS, RHYTHM_DAYS
+from app.network.diagnosing import Diagnosis, Measured, Series, conspicuous, diagnose, worth_measuring
 from app.network.documents import find_precedents, find_procedures, planned_work
 from app.network.findings import findings_of
 from app.network.knowledge import KnowledgeSearch, NotIndexedError, queries_of
@@ -43,8 +44,6 @@ from kb_pipeline.network.sql_names import sql_name
 from kb_pipeline.network.topology import Topology
 
 _log = logging.getLogger(__name__)
-_PAST_DAYS = 7
-"""A week, so that every hour of every day of the week is in the baseline."""
 _SHOWN = 4000
 """Characters of an answer that a step shows; more is scrolled past."""
 
@@ -254,11 +253,16 @@ class RulesInvestigator(Investigator):
         series: dict[str, tuple[np.ndarray, Mapping[str, np.ndarray]]] = {}
         for name, declared in self.scenario.scenario.telemetry.items():
             if declared.metrics and entities:
-                past = case.until - _PAST_DAYS * 86400
-                case.query = metrics_query(name, declared, entities, past, case.until)
-                series |= await read_metrics(self.store, declared, case.query)
+                read = await self._read_past(case, name, entities, PAST_DAYS)
+                longer = await asyncio.to_thread(conspicuous, read, declared.metrics, case.since, case.until)
+                series |= read | (await self._read_past(case, name, longer, RHYTHM_DAYS) if longer else {})
         case.series = series
         return f"measurements of {len(series)} of {len(entities)} elements that may be a cause"
+
+    async def _read_past(self, case: Case, name: str, entities: Sequence[str], days: int) -> dict[str, Measured]:
+        declared = self.scenario.scenario.telemetry[name]
+        case.query = metrics_query(name, declared, entities, case.until - days * 86400, case.until)
+        return await read_metrics(self.store, declared, case.query)
 
     async def _diagnose(self, case: Case) -> str:
         network = _require(case.network)

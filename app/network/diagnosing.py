@@ -8,7 +8,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from app.network.alerts import Alert, Sign, alert_table, alerting_types, reduce_alerts
-from app.network.baselines import Anomaly, worst_metric
+from app.network.baselines import NOTICED, Anomaly, worst_metric
 from app.network.candidates import find_candidates
 from app.network.causes import Cause, Ranking, rank_causes
 from app.network.hypothesis import Hypothesis
@@ -25,7 +25,11 @@ _PREMISES = 3
 """Elements of which a text may say that they failed and be taken at its word; of more, none is rather meant."""
 _MEASURED = 400
 """Most elements whose measurements are compared with their past."""
-Series = Mapping[str, tuple[np.ndarray, Mapping[str, np.ndarray]]]
+_LOOKED_AT_LONGER = 100
+"""Most of those that are compared with a longer past: in four times the time as many values as in a week of all."""
+Measured = tuple[np.ndarray, Mapping[str, np.ndarray]]
+"""The times at which an element was measured, and the values of each metric."""
+Series = Mapping[str, Measured]
 """The times of each element's measurements, and its metrics."""
 
 
@@ -166,6 +170,13 @@ def worth_measuring(
     chosen = [*candidates, *further[: _MEASURED - len(candidates)].tolist()]
     others = np.setdiff1d(np.flatnonzero(network.is_infrastructure), chosen) if len(chosen) < _MEASURED else further[:0]
     return [network.ids[vertex] for vertex in sorted([*chosen, *others[: _MEASURED - len(chosen)].tolist()])]
+
+
+def conspicuous(series: Series, directions: Mapping[str, str], since: float, until: float) -> list[str]:
+    """The ids of the elements whose measurements are worth comparing with a longer past, the most surprising first."""
+    worst = {name: worst_metric(times, metrics, directions, since, until) for name, (times, metrics) in series.items()}
+    surprises = {name: found.surprise for name, found in worst.items() if found and found.surprise >= NOTICED}
+    return sorted(surprises, key=lambda name: -surprises[name])[:_LOOKED_AT_LONGER]
 
 
 def _between(alerts: pa.Table, since: float, until: float) -> pa.Table:

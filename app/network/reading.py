@@ -8,7 +8,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from app.network.diagnosing import Series
+from app.network.diagnosing import Measured
 from kb_pipeline.network.base import NetworkStore, QueryLimits, TopologyQuery
 from kb_pipeline.network.scenario import Container, Scenario
 from kb_pipeline.network.sql_names import sql_name
@@ -91,7 +91,7 @@ def metrics_query(name: str, declared: Container, entities: Sequence[str], since
     )
 
 
-async def read_metrics(store: NetworkStore, declared: Container, query: str) -> Series:
+async def read_metrics(store: NetworkStore, declared: Container, query: str) -> dict[str, Measured]:
     """The measurements that :func:`metrics_query` asks for, by element."""
     table, _ = await store.table(query, _MANY)
     if not table.num_rows:

@@ -20,7 +20,7 @@ from app.grounding.citations import CitationBook
 from app.library.retrieval import Retrieval
 from app.model.passages import format_result
 from app.network import prompts
-from app.network.baselines import worst_metric
+from app.network.baselines import RHYTHM_DAYS, worst_metric
 from app.network.by_rules import Case
 from app.network.reading import metrics_query, read_metrics, stamp
 from kb_pipeline.errors import KnowledgeBaseError, QueryRefusedError
@@ -32,8 +32,6 @@ CALLS = 6
 """Calls of tools in one consultation of the graph explorer or the telemetry agent."""
 _READ = 8000
 """Characters of one result that a model reads."""
-_PAST_DAYS = 7
-"""A week, as for the rules."""
 
 
 @dataclass
@@ -136,7 +134,7 @@ class DataTools:
                 metrics = sorted({each for one in self._scenario.telemetry.values() for each in one.metrics})
                 raise QueryRefusedError(f"there is no metric {metric!r}; there are: {', '.join(metrics) or 'none'}")
             began, ended = _time("since", since), _time("until", until)
-            query = metrics_query(name, declared, [entity], began - _PAST_DAYS * 86400, ended)
+            query = metrics_query(name, declared, [entity], began - RHYTHM_DAYS * 86400, ended)
             series = (await read_metrics(self._store, declared, query)).get(entity)
             anomaly = series and worst_metric(
                 series[0], {metric: series[1][metric]}, dict(declared.metrics), began, ended

@@ -67,6 +67,16 @@ class WithoutTelemetry(LocalStore):
         return await self.telemetry(query, limits)
 
 
+class Recording(LocalStore):
+    """A store that keeps what it was asked of measurements."""
+
+    asked: list[str]
+
+    async def table(self, query: str, limits: QueryLimits) -> Any:
+        self.asked += [query] if "link_metrics" in query else []
+        return await super().table(query, limits)
+
+
 class WithoutAnything(WithoutTelemetry):
     """A store that answers nothing."""
 
@@ -87,6 +97,15 @@ def test_a_text_that_names_nothing_is_told_so_and_stored_alerts_are_not_its_caus
     assert lines[2] == ("**The text names no element of the network, and no time**, so there is nothing to look for.")
     assert "LINK-SYD-MEL" not in str([event.data for event in told])
     assert [event.findings.causes for event in told if event.findings] == [()]
+
+
+def test_what_is_conspicuous_against_a_week_is_compared_with_four(store: LocalStore) -> None:
+    recording = Recording(store.home, "telco")
+    recording.asked = []
+    events(recording)
+    week, month = recording.asked
+    assert "TIMESTAMP '2026-10-26 03:45" in week and "'LINK-MEL-ADL'" in week
+    assert "TIMESTAMP '2026-10-05 03:45" in month and "'LINK-SYD-MEL'" in month and "'LINK-MEL-ADL'" not in month
 
 
 def test_a_text_that_names_only_a_time_is_answered_of_all_that_was_seen_before_it(store: LocalStore) -> None:

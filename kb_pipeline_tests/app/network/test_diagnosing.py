@@ -8,7 +8,7 @@ import pyarrow as pa
 import pytest
 
 from app.network.alerts import Alert, alert_table
-from app.network.diagnosing import Diagnosis, Series, diagnose, worth_measuring
+from app.network.diagnosing import Diagnosis, Series, conspicuous, diagnose, worth_measuring
 from app.network.report import write_report
 from kb_pipeline.network.topology import Topology
 from kb_pipeline_tests.app.network.conftest import BEGAN, NOW, SYMPTOMS, cut
@@ -299,3 +299,11 @@ def test_names_mean_nothing(network: Topology) -> None:
 
 def test_alerts_of_elements_that_the_network_does_not_have_are_counted(network: Topology) -> None:
     assert found(network, [*cut(3), Alert("stranger", "LINK_DOWN", BEGAN)]).strangers == {"stranger": 1}
+
+
+def test_what_is_worth_a_longer_look_is_the_most_surprising_first() -> None:
+    times = NOW - 300 * np.arange(606)[::-1]
+    usual = np.random.default_rng(1).normal(10, 1, 606)
+    worse = {name: np.append(usual[:600], np.full(6, value)) for name, value in (("link1", 20.0), ("link2", 90.0))}
+    series: Series = {name: (times, {"loss": values}) for name, values in {**worse, "link3": usual}.items()}
+    assert conspicuous(series, {"loss": "up"}, NOW - 1800, NOW) == ["link2", "link1"]
