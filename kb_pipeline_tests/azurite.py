@@ -93,7 +93,7 @@ def running_azurite(*arguments: str, protocol: str = "http") -> Iterator[Azurite
             yield server
         finally:
             process.stdin.close()
-            process.wait(10)
+            process.wait(60)
 
 
 @dataclass(frozen=True)

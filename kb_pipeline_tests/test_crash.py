@@ -110,7 +110,7 @@ def test_a_run_whose_process_was_killed_is_seen_to_be_gone(instance: dg.DagsterI
     started = time.time()
     assert is_running(child.pid, started)
     child.kill()
-    time.sleep(0.1)
+    os.waitid(os.P_PID, child.pid, os.WEXITED | os.WNOWAIT)  # it is dead now
     assert not is_running(child.pid, started)  # nobody has asked for its exit code yet
     child.wait()
     assert not is_running(child.pid, started)

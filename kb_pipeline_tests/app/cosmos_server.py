@@ -43,4 +43,4 @@ def running_server(folder: Path) -> Iterator[CosmosServer]:
             yield CosmosServer(f"https://127.0.0.1:{int(process.stdout.readline())}")
         finally:
             process.stdin.close()  # ends it, as our own death would
-            process.wait(10)
+            process.wait(60)

@@ -66,7 +66,7 @@ def aimock_server(folder: Path, *, keys: str = "") -> Iterator[Aimock]:
         yield server
     finally:
         process.terminate()
-        process.wait(10)
+        process.wait(60)
 
 
 Answer = Callable[[dict[str, Any], Request], Response]

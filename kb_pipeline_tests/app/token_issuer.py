@@ -61,7 +61,7 @@ def running_issuer() -> Iterator[TokenIssuer]:
             yield TokenIssuer(process.stdout.readline().strip())
         finally:
             process.stdin.close()  # ends it, as our own death would
-            process.wait(10)
+            process.wait(60)
 
 
 @pytest.fixture(scope="session")

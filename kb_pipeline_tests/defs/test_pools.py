@@ -117,7 +117,7 @@ def test_the_slot_of_a_killed_run_is_free_again_once_it_is_known_to_be_dead(inst
     free_slots(instance)
     assert holder_of(instance, "ocr") == {run.run_id}
     instance.report_run_failed(run)
-    until(lambda: free_slots(instance) or not holder_of(instance, "ocr"), seconds=20)
+    until(lambda: free_slots(instance) or not holder_of(instance, "ocr"))
 
 
 def free_slots(instance: dg.DagsterInstance) -> None:

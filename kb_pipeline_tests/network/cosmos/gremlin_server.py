@@ -227,7 +227,7 @@ def running_gremlin_server() -> Iterator[GremlinServer]:
     ended = asyncio.Event()
     thread = threading.Thread(target=lambda: loop.run_until_complete(serve()), daemon=True)
     thread.start()
-    assert started.wait(10)
+    assert started.wait(60)
     try:
         yield server
     finally:
