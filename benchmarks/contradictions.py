@@ -1,104 +1,130 @@
-"""How many planted contradictions the check ``statements_agree`` finds, and how often it warns without a reason.
+"""How many contradictions the check ``statements_agree`` finds, and how often it warns without a reason.
 
-    python -m benchmarks.contradictions --home HOME [--plants N] [--most ARTICLES] [--seed N] [--show]
+    python -m benchmarks.contradictions --home HOME [--most ARTICLES] [--show]
 
-The knowledge base is only read. Sentences of its articles are said again in other words with another number, date or
-name (:mod:`benchmarks.planting`), each in an article that is drawn by chance; then all articles are read and compared
-as at their first ingest. What is found between sentences that nobody planted counts as false: look at it with
-``--show``, because real articles contradict one another, too. A home of which only ``converted`` was made will do.
+The knowledge base is only read. Articles as a support team writes them are put beside its own
+(``benchmarks/agreement``); then all are read and compared as at their first ingest:
+
+- ``contradicting``: two say the same of something with another value. The rules were made with these.
+- ``unseen``: more of them, written when the rules stood.
+- ``of_articles``: one contradicts an article of three manuals; of those that ``HOME`` has.
+- ``agreeing``: two that do not, although they look alike: another product, plan, unit, bound.
+
+What is found between the articles of ``HOME`` counts as false: look at it with ``--show``, because real articles
+contradict one another, too. A home of which only ``converted_markdown`` was made will do.
 """
 
 import argparse
 import random
 import time
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import closing
+from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Literal, get_args
 
-from benchmarks.planting import Kind, Plant, plants_of
+import yaml  # type: ignore[import-untyped]
+
 from kb_pipeline.flow.agreement import compare_new
 from kb_pipeline.records import Chunk
 from kb_pipeline.steps.agreement.findings import Finding
 from kb_pipeline.steps.agreement.statements import statements_of
-from kb_pipeline.steps.summary.prose import first_headings, readable_text, sentences
+from kb_pipeline.steps.summary.prose import first_headings, readable_text
 from kb_pipeline.store.statements import Statements
 
-_SHARES: Mapping[Kind, float] = {"number": 0.5, "date": 0.25, "name": 0.25}
+_FOLDER = Path(__file__).parent / "agreement"
+
+Set = Literal["contradicting", "unseen", "of_articles", "agreeing"]
+
+
+@dataclass(frozen=True)
+class Pair:
+    """Two articles, by their ids, and their texts, as far as they are none of the knowledge base."""
+
+    set: Set
+    kind: str
+    article_ids: frozenset[str]
+    texts: Mapping[str, str]
+    values: tuple[str, ...]
+
+    def is_found_by(self, finding: Finding) -> bool:
+        """Whether a finding tells of these articles, and of these values if there are any."""
+        if {finding.here.article_id, finding.there.article_id} != self.article_ids:
+            return False
+        said = (finding.here.says, finding.there.says)
+        return not self.values or all(any(value in each or each in value for each in said) for value in self.values)
 
 
 def main() -> None:
-    """Plant, compare, and print what was found."""
+    """Put the articles beside those of a home, compare, and print what was found."""
     options = _options()
-    chance = random.Random(options.seed)
     articles = dict(_articles(options.home))
+    pairs = [*_pairs(articles)]
     if options.most and options.most < len(articles):
-        articles = {key: articles[key] for key in sorted(chance.sample(sorted(articles), options.most))}
-    plants = _plants(articles, options.plants, chance)
-    planted_in: dict[str, list[str]] = {}
-    for plant in plants:
-        host = chance.choice([key for key in articles if key != plant.article_id])
-        planted_in.setdefault(host, []).append(plant.planted)
+        needed = {article_id for pair in pairs for article_id in pair.article_ids & articles.keys()}
+        chosen = {*random.Random(options.seed).sample(sorted(articles), options.most), *needed}
+        articles = {key: articles[key] for key in sorted(chosen)}
+    real = articles.keys()
+    added = {key: (_title(text, key), text) for pair in pairs for key, text in pair.texts.items()}
     with TemporaryDirectory() as folder, closing(Statements(Path(folder) / "statements.sqlite")) as kept:
         started = time.process_time()
-        for article_id, (title, markdown) in articles.items():
-            text = "\n\n".join([markdown, *planted_in.get(article_id, ())])
-            kept.replace(article_id, "1", title, statements_of([_section(article_id, title, text)]))
+        for article_id, (title, markdown) in (articles | added).items():
+            kept.replace(article_id, "1", title, statements_of([_section(article_id, title, markdown)]))
         read = time.process_time()
         compare_new(kept, "benchmark")
         compared = time.process_time()
-        findings = {
-            frozenset((each.here.text, each.there.text)): each for of in kept.findings().values() for each in of
-        }
-    print(f"{len(articles):,} articles: {read - started:.1f} CPU s to read, {compared - read:.1f} to compare")
-    _print(plants, findings, show=options.show)
+        findings = [each for article_id, of in kept.findings().items() for each in of if _is_first(each, article_id)]
+    number = len(articles) + len(added)
+    print(f"{len(real):,} articles, and {len(added)} beside them: ", end="")
+    print(f"{1000 * (read - started) / number:.0f} CPU ms an article to read, ", end="")
+    print(f"{1000 * (compared - read) / number:.0f} to compare")
+    _print(pairs, findings, real, show=options.show)
 
 
-def _print(plants: Sequence[Plant], findings: Mapping[frozenset[str], Finding], *, show: bool) -> None:
-    found = {plant: [pair for pair in findings if _is_in(plant, pair)] for plant in plants}
-    right = {pair for pairs in found.values() for pair in pairs}
-    all_, hit = Counter(plant.kind for plant in plants), Counter(plant.kind for plant, pairs in found.items() if pairs)
-    for kind, number in all_.items():
-        print(f"{kind}: {hit[kind]} of {number} found ({hit[kind] / number:.2f})")
-    print(f"all: {hit.total()} of {all_.total()} ({hit.total() / max(1, all_.total()):.2f})")
-    print(f"between sentences that nobody planted: {len(findings) - len(right)}")
+def _print(pairs: Sequence[Pair], findings: Sequence[Finding], real: Collection[str], *, show: bool) -> None:
+    found = [pair for pair in pairs if any(pair.is_found_by(finding) for finding in findings)]
+    all_, hit = Counter(pair.set for pair in pairs), Counter(pair.set for pair in found)
+    for name in get_args(Set):
+        print(f"{name}: {hit[name]} of {all_[name]} ({hit[name] / max(1, all_[name]):.2f})")
+    false = [each for each in findings if each.here.article_id in real and each.there.article_id in real]
+    print(f"between articles of the home: {len(false)}")
     if show:
-        for plant in (plant for plant, pairs in found.items() if not pairs):
-            print(f"\nnot found: {plant.kind} of {plant.article_id}\n  {plant.original}\n  {plant.planted}")
-        for finding in (each for pair, each in findings.items() if pair not in right):
-            print(f"\nnot planted: {finding.here.says} | {finding.there.says}")
+        for pair in pairs:
+            if (pair in found) == (pair.set == "agreeing"):
+                print(f"\n{pair.set}: {pair.kind} {' | '.join(pair.values)}", *pair.texts.values(), sep="\n")
+        for finding in false:
+            print(f"\nof the home: {finding.here.says} | {finding.there.says}")
             print(*(f"  {each.article_id}: {each.text}" for each in (finding.here, finding.there)), sep="\n")
 
 
-def _is_in(plant: Plant, pair: frozenset[str]) -> bool:
-    return any(text in plant.planted or plant.planted in text for text in pair)
+def _is_first(finding: Finding, article_id: str) -> bool:
+    """Whether a finding is seen from its first article, because each is told of both."""
+    return article_id == finding.here.article_id < finding.there.article_id
+
+
+def _pairs(articles: Collection[str]) -> Iterator[Pair]:
+    for name in get_args(Set):
+        for number, entry in enumerate(yaml.safe_load((_FOLDER / f"{name}.yaml").read_text(encoding="utf-8"))):
+            texts = {f"{name}-{number}-{side}": entry[side] for side in ("a", "b") if side in entry}
+            other = entry.get("article")
+            if other is None or other in articles:
+                ids = frozenset({*texts, *({other} if other else ())})
+                yield Pair(name, entry["kind"], ids, texts, tuple(entry.get("values", ())))
 
 
 def _articles(home: Path) -> Iterator[tuple[str, tuple[str, str]]]:
     """Title and markdown by article id."""
     for path in sorted(home.glob("converted/*/article.md")):
         markdown = path.read_text(encoding="utf-8")
-        title = markdown.partition("\n")[0] if markdown.startswith("#") else ""
-        title = title or next((heading.text for heading in first_headings(markdown)), path.parent.name)
-        yield path.parent.name, (readable_text(title) or path.parent.name, markdown)
+        yield path.parent.name, (_title(markdown, path.parent.name), markdown)
 
 
-def _plants(articles: Mapping[str, tuple[str, str]], number: int, chance: random.Random) -> list[Plant]:
-    """So many plants of each kind as there are, at most one of an article."""
-    possible = [
-        plant
-        for article_id, (title, markdown) in articles.items()
-        for plant in plants_of(article_id, title, [each.text for each in sentences(markdown)], chance)
-    ]
-    chance.shuffle(possible)
-    chosen: dict[str, Plant] = {}
-    left = {kind: round(number * share) for kind, share in _SHARES.items()}
-    for plant in possible:
-        if left[plant.kind] and plant.article_id not in chosen:
-            chosen[plant.article_id] = plant
-            left[plant.kind] -= 1
-    return list(chosen.values())
+def _title(markdown: str, article_id: str) -> str:
+    title = markdown.partition("\n")[0] if markdown.startswith("#") else ""
+    title = title or next((heading.text for heading in first_headings(markdown)), article_id)
+    return readable_text(title) or article_id
 
 
 def _section(article_id: str, title: str, text: str) -> Chunk:
@@ -117,7 +143,6 @@ def _section(article_id: str, title: str, text: str) -> Chunk:
 def _options() -> argparse.Namespace:
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     options.add_argument("--home", type=Path, required=True)
-    options.add_argument("--plants", type=int, default=100)
     options.add_argument("--most", type=int, default=0, help="articles; default: all")
     options.add_argument("--seed", type=int, default=1)
     options.add_argument("--show", action="store_true")

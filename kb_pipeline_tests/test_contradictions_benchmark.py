@@ -1,46 +1,43 @@
-"""The benchmark of contradictions plants what contradicts its original, and only from sentences that stand alone."""
+"""The benchmark of contradictions has articles that say what they are said to say, and counts what tells of it."""
 
-import random
-import re
+from pathlib import Path
 
 import pytest
+import yaml  # type: ignore[import-untyped]
 
-from benchmarks.planting import in_other_words, plants_of
+from benchmarks import contradictions
+from benchmarks.contradictions import Pair
+from kb_pipeline.steps.agreement.findings import Finding, Place
 
-EXPIRY = "The passwords of all agents expire after 90 days."
-
-
-def planted(sentence: str, title: str = "Passwords") -> dict[str, str]:
-    return {plant.kind: plant.planted for plant in plants_of("a", title, [sentence], random.Random(1))}
-
-
-def test_a_plant_has_another_number() -> None:
-    (number,) = re.findall(r"\d+", planted(EXPIRY)["number"])
-    assert number != "90"
+FOLDER = Path(contradictions.__file__).parent / "agreement"
+PAIR = Pair("contradicting", "duration", frozenset({"a", "b"}), {}, ("90 days", "60 days"))
 
 
-def test_a_plant_has_another_date_or_name() -> None:
-    dated = planted("The old passwords of agents end on 3 March 2026.")
-    assert dated.keys() == {"date"}
-    assert "3 March 2026" not in dated["date"]
-    assert "Berlin Office" not in planted("All passwords of the agents are made by the Berlin Office.")["name"]
+@pytest.mark.parametrize("name", ["contradicting", "unseen"])
+def test_each_article_of_a_contradiction_says_its_value(name: str) -> None:
+    for entry in yaml.safe_load((FOLDER / f"{name}.yaml").read_text(encoding="utf-8")):
+        for side, value in zip("ab", entry["values"], strict=True):
+            assert all(word in entry[side] for word in value.split(" x ")), entry
+
+
+def test_what_agrees_names_no_values_to_find() -> None:
+    entries = yaml.safe_load((FOLDER / "agreeing.yaml").read_text(encoding="utf-8"))
+    assert all(entry.keys() == {"kind", "a", "b"} for entry in entries)
+
+
+def place(article_id: str, says: str) -> Place:
+    return Place(article_id=article_id, title="", chunk_id="", text="", says=says)
 
 
 @pytest.mark.parametrize(
-    "sentence",
+    ("here", "there", "found"),
     [
-        "It expires for all agents with passwords after 90 days.",
-        "The invoices of all customers are due after 90 days.",
-        "Passwords expire after 90 days.",
-        "The rules for passwords of agents are told in Figure 2.",
+        (place("b", "60 days"), place("a", "90 days"), True),
+        (place("a", "90"), place("b", "60"), True),
+        (place("a", "90 days"), place("c", "60 days"), False),
+        (place("a", "90 days"), place("b", "24 hours"), False),
     ],
-    ids=["leans on another", "not of the title", "short", "a number of something"],
+    ids=["both", "without units", "another article", "another value"],
 )
-def test_what_does_not_stand_alone_is_not_planted(sentence: str) -> None:
-    assert "number" not in planted(sentence)
-
-
-def test_the_words_change_and_the_seed_decides_how() -> None:
-    sentence = "If you use the old form, the portal shows 5 values."
-    worded = [in_other_words(sentence, random.Random(7)) for _ in range(2)]
-    assert worded[0] == worded[1] != sentence
+def test_a_contradiction_is_found_by_what_tells_of_both_values(here: Place, there: Place, found: bool) -> None:
+    assert PAIR.is_found_by(Finding(kind="number", here=here, there=there)) == found

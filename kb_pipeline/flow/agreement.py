@@ -86,10 +86,18 @@ class _Comparison:
     weights: Weights
 
     def met(self, one: Kept) -> list[Met]:
-        found = ((other, compared(one.statement, other.statement, self.weights)) for other in self.kept.like(one))
+        """What other articles say of the same; with what its own says, if one of them says it differently."""
+        found = self._compared(one, self.kept.like(one))
+        if any(each.difference.kind for each in found):
+            found += self._compared(one, self.kept.like(one, in_own_article=True))
+        return found
+
+    def met_by(self, other: Met) -> list[Met]:
+        """The same for a statement that was met."""
+        return self.met(Kept(other.key, other.article_id, other.statement))
+
+    def _compared(self, one: Kept, others: Iterable[Kept]) -> list[Met]:
+        found = ((other, compared(one.statement, other.statement, self.weights)) for other in others)
         return [
             Met(other.key, other.article_id, other.statement, difference) for other, difference in found if difference
         ]
-
-    def met_by(self, other: Met) -> list[Met]:
-        return self.met(Kept(other.key, other.article_id, other.statement))

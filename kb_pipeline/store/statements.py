@@ -42,9 +42,9 @@ CREATE TABLE IF NOT EXISTS findings (
 ) WITHOUT ROWID;
 CREATE INDEX IF NOT EXISTS findings_of_other ON findings (other);
 """
-_RARE_WORDS = 6
-"""Words of a statement by which others are found: the rarest say what it speaks of."""
-_MOST_WITH_WORDS = 3_000
+_RARE_WORDS, _RARE_AROUND = 6, 4
+"""Words of a statement, and around it, by which others are found: the rarest say what it speaks of."""
+_MOST_WITH_WORDS = 1_000
 """Statements that these words may have together; a word that goes beyond finds none. It bounds what one statement costs
 in a large knowledge base."""
 _COMMON = 2
@@ -99,7 +99,7 @@ class Statements:
                     article_id,
                     statement.model_dump_json(),
                 )
-                words = [(word, rows[0][0], article_id) for word in set(statement.words)]
+                words = [(word, rows[0][0], article_id) for word in {*statement.words, *statement.around}]
                 self._db.executemany("INSERT INTO words VALUES (?, ?, ?)", words)
 
     def remove(self, article_ids: Iterable[str]) -> None:
@@ -117,24 +117,30 @@ class Statements:
         rows = self._rows("SELECT word, count(DISTINCT article_id) FROM words GROUP BY word")
         return Weights(dict(rows), self._rows("SELECT count(*) FROM articles")[0][0])
 
-    def like(self, kept: Kept) -> list[Kept]:
-        """The statements that share rare words with one, without it."""
-        words = sorted(set(kept.statement.words))
-        counts = self._rows(
-            "SELECT word, count(*) FROM words WHERE word IN (SELECT value FROM json_each(?)) GROUP BY word",
-            json.dumps(words),
-        )
-        by_count = sorted(counts, key=itemgetter(1))[:_RARE_WORDS]
-        together = accumulate(count for _, count in by_count)
-        rare = [word for (word, _), count in zip(by_count, together, strict=True) if count <= _MOST_WITH_WORDS]
+    def like(self, kept: Kept, *, in_own_article: bool = False) -> list[Kept]:
+        """The statements of the other articles, or of its own, that share rare words with one; without it."""
+        own = frozenset(kept.statement.words)
+        rare = [*self._rarest(own, _RARE_WORDS), *self._rarest(kept.statement.around - own, _RARE_AROUND)]
         keys = self._rows(
             "SELECT key FROM words WHERE word IN (SELECT value FROM json_each(?)) AND key <> ? "
-            "GROUP BY key HAVING count(*) >= ?",
+            "AND (article_id = ?) = ? GROUP BY key HAVING count(*) >= ?",
             json.dumps(rare),
             kept.key,
+            kept.article_id,
+            in_own_article,
             _COMMON,
         )
         return [self._statement(key) for (key,) in keys]
+
+    def _rarest(self, words: Collection[str], number: int) -> list[str]:
+        """The rarest of the words, as far as few enough statements have them."""
+        counts = self._rows(
+            "SELECT word, count(*) FROM words WHERE word IN (SELECT value FROM json_each(?)) GROUP BY word",
+            json.dumps(sorted(words)),
+        )
+        by_count = sorted(counts, key=itemgetter(1))[:number]
+        together = accumulate(count for _, count in by_count)
+        return [word for (word, _), count in zip(by_count, together, strict=True) if count <= _MOST_WITH_WORDS]
 
     def record(self, keys: Collection[int], findings: Iterable[tuple[int, int, str, str, str]], run_id: str) -> None:
         """Record that these statements were compared, and what was found: both keys, the kind, what either says."""

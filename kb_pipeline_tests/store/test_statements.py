@@ -27,6 +27,7 @@ def test_what_shares_rare_words_is_alike(kept: Statements) -> None:
     of_alpha, of_beta, of_gamma = kept.not_compared()
     assert kept.like(of_alpha) == [of_beta]
     assert kept.like(of_gamma) == []
+    assert kept.like(of_alpha, in_own_article=True) == []
 
 
 def test_words_are_weighed_by_the_articles_that_have_them(kept: Statements) -> None:

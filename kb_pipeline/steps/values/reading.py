@@ -70,6 +70,8 @@ _PART = re.compile(
 _ONE = r"(?:an?|one|per|each|every|ein(?:e[nmrs]?)?|pro|je|jede[nmrs]?|une?|par|chaque|una?|por|cada)"
 _TIMES = r"(?:(?P<few>once|twice|einmal|zweimal|une fois|deux fois|una vez|dos veces)|(?:times|mal|fois|veces|-mal|x))"
 """How often: "four times an hour" is every quarter of an hour."""
+_WORDS = frozenset({"to", "go"})
+"""Words that are written like the French terabyte and gigabyte, "To" and "Go"."""
 _FEW = {"twice": 2.0, "zweimal": 2.0, "deux fois": 2.0, "dos veces": 2.0}
 
 
@@ -83,6 +85,8 @@ def _units() -> dict[str, str]:
                 name = pattern.replace("{0}", "").strip(" .\u00a0\u202f").casefold()
                 if (len(name) > 1 or name in ("h", "s")) and not re.fullmatch(_ONE, name):  # French years are "an"
                     names.setdefault(name, key)
+                    if language == "de" and name.endswith("e"):
+                        names.setdefault(f"{name}n", key)  # "nach 14 Tagen": CLDR's cases are not in Babel
     names |= dict.fromkeys(_PERCENT, "percent")
     for stem, key in _COMPOUND.items():
         names |= {stem + ending: key for ending in ("", "e", "er", "en", "es", "em")}
@@ -93,7 +97,15 @@ def _patterns(language: str) -> Iterator[tuple[str, list[str]]]:
     for name, widths in Locale(language)._data["unit_patterns"].items():  # Babel has no public way
         kind, _, key = str(name).partition("-")
         if (kind == "duration" and key in _SECONDS | _MONTHS) or (kind == "digital" and key in _BYTES):
-            yield key, [pattern for forms in widths.values() for pattern in forms.values() if isinstance(pattern, str)]
+            yield (
+                key,
+                [
+                    pattern
+                    for forms in widths.values()
+                    for form, pattern in forms.items()
+                    if isinstance(pattern, str) and form != "per"  # "20 requests per minute" are not 20 minutes
+                ],
+            )
 
 
 @lru_cache(maxsize=1)
@@ -328,7 +340,7 @@ def _value(text: str, start: int, end: int, numbers: set[float]) -> Value:
     bare = frozenset[Reading](("number", round(number, 9)) for number in numbers)
     if (rate := _patterns_of_text()[2].match(text, end)) and not rate["few"] and 0 not in numbers:
         return _rate(rate, start, max(numbers))
-    if unit := _patterns_of_text()[1].match(text, end):
+    if (unit := _patterns_of_text()[1].match(text, end)) and unit["unit"] not in _WORDS:
         key = _units()[unit["unit"].casefold()]
         readings = frozenset(chain.from_iterable(_with_unit(number, key) for number in numbers))
         if unit["unit"] in "hH":  # "à 14h"

@@ -37,6 +37,7 @@ def are_equal(one: str, other: str) -> bool:
         ("512MB", "512 megabytes"),
         ("10min", "10 minutes"),
         ("15-minütige", "15 minutes"),
+        ("14 Tagen", "two weeks"),
     ],
 )
 def test_numbers_are_equal_in_other_units_and_notations(one: str, other: str) -> None:
@@ -49,6 +50,12 @@ def test_numbers_are_equal_in_other_units_and_notations(one: str, other: str) ->
 )
 def test_numbers_with_other_units_are_others(one: str, other: str) -> None:
     assert not are_equal(one, other)
+
+
+def test_a_rate_is_no_time_and_a_preposition_no_unit() -> None:
+    assert found("It serves 20 requests per minute.") == ["20", "per minute"]
+    assert found("The angle is from 5 to 10.") == ["5", "10"]
+    assert found("5 Go") == ["5 Go"]
 
 
 @pytest.mark.parametrize(

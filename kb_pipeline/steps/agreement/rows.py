@@ -1,0 +1,48 @@
+"""The rows of the tables of a markdown text: what each cell says of what. Pure."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from kb_pipeline.steps.chunk.blocks import parse_blocks
+from kb_pipeline.steps.chunk.plain import plain_text, plain_title
+
+_BORDER = re.compile(r"(?<!\\)\|")
+_RULER = re.compile(r"[\s:|-]+")
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """A cell of a row: ``subject`` is the row's first cell, ``column`` what stands above, ``text`` the whole row.
+
+    Of the first cell, the others are the subject: ``is_first``.
+    """
+
+    section: str
+    subject: str
+    column: str
+    cell: str
+    text: str
+    is_first: bool
+
+
+def rows_of(markdown: str) -> Iterator[Cell]:
+    """Yield the cells of all tables, without those that name rows and columns."""
+    section = ""
+    for block in parse_blocks(markdown):
+        if block.kind == "heading":
+            section = block.title
+        elif block.kind == "table":
+            columns, *rows = ([*_cells(line)] for line in block.text.splitlines() if not _RULER.fullmatch(line))
+            for row in rows:
+                for at, cell in enumerate(row[: len(columns)]):
+                    subject = row[0] if at else " ".join(row[1:])
+                    if cell and subject:
+                        yield Cell(
+                            section, subject, columns[at], cell, " | ".join(each for each in row if each), at == 0
+                        )
+
+
+def _cells(line: str) -> Iterator[str]:
+    for cell in _BORDER.split(line.strip().removeprefix("|").removesuffix("|")):
+        yield plain_title(plain_text(cell.strip()))
