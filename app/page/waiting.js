@@ -115,9 +115,9 @@ function typeEarly() {
 // Whoever was typing goes on typing.
 function handOver() {
   if (!early?.isConnected || !box()) return
-  const { activeElement } = document
-  if (activeElement === early || activeElement === document.body) box().focus()
-  early.parentElement.remove()
+  const wasTyping = [early, document.body].includes(document.activeElement)
+  early.parentElement.remove() // what it covers takes no focus
+  if (wasTyping) box().focus()
 }
 
 // --- the line ----------------------------------------------------------------------------------------
