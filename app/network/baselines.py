@@ -13,15 +13,12 @@ RHYTHM_DAYS = 28
 """What the conspicuous is compared with as well: what happens every night or on Mondays was there, several times."""
 NOTICED = 1.5
 """Surprise from which a measurement is conspicuous: what is less counts for nothing."""
-_DAY = 86400.0
 _LEAST = 24
 """Fewest values of the past, and fewest windows of it, that make a baseline."""
 _HARDLY_EVER = 0.005
 """Share of values up to which a metric is hardly ever zero."""
 _INCIDENT = 0.1
-"""An incident takes no more than this share of a short past; what takes more is usual."""
-_PER_DAY = 3
-"""Of a long past it takes no more than this part of a day, eight hours."""
+"""An incident takes no more than this share of the past; what takes more is usual."""
 _SPIKY = 0.5
 """Share of the standard deviation below which no distance is far: where a metric has spikes, the middle half of its
 values knows nothing of them. Of a metric without, the robust deviation is more."""
@@ -43,12 +40,11 @@ class Anomaly:
     newest: float = 0.0
 
 
-def surprise(past: Floats, now: Floats, direction: str, day: int = 0) -> float:
+def surprise(past: Floats, now: Floats, direction: str) -> float:
     """How rare the mean of ``now`` is among the means of windows of the same length in the past, as −log10.
 
     Beyond the past's extremes the distance in robust deviations goes on counting, so that a failure outranks a bad day.
-    Of a window that is long against the past only the newest part is compared. ``day`` is how many values a day has,
-    if the past is a week or longer.
+    Of a window that is long against the past only the newest part is compared.
     """
     now, past = now[np.isfinite(now)], past[np.isfinite(past)]
     if len(now) == 0 or len(past) < _LEAST:
@@ -60,7 +56,7 @@ def surprise(past: Floats, now: Floats, direction: str, day: int = 0) -> float:
     spread = max(spread, 1e-3 * abs(middle), 1e-12, _SPIKY * float(means.std()))
     best = 0.0
     for side in {"up": (1,), "down": (-1,), "both": (1, -1)}[direction]:
-        usual = _usual(means, side * means >= side * value, len(now), day)
+        usual = _usual(means, side * means >= side * value, len(now))
         beyond = int((side * usual >= side * value).sum())
         tail = -np.log10((beyond + 1) / (len(usual) + 1))
         if beyond == 0:
@@ -70,20 +66,15 @@ def surprise(past: Floats, now: Floats, direction: str, day: int = 0) -> float:
     return best
 
 
-def _usual(means: Floats, as_bad: NDArray[np.bool_], length: int, day: int) -> Floats:
-    """The means without an earlier incident, if there was one that was as bad as now, and nothing else was.
+def _usual(means: Floats, as_bad: NDArray[np.bool_], length: int) -> Floats:
+    """The means without an earlier incident: one stretch, longer than the window, that was as bad as now, and no other.
 
-    In a week or more it is whatever happened within some hours. In less it is one stretch, longer than the window.
     Otherwise a fault that comes a second time, or lasts for hours, would soon be called usual.
     """
-    bad = np.flatnonzero(as_bad)
-    if not len(bad):
+    edges = np.flatnonzero(np.diff(as_bad, prepend=False, append=False))
+    if len(edges) != 2 or not length < edges[1] - edges[0] <= _INCIDENT * len(means):
         return means
-    first, end = int(bad[0]), int(bad[-1]) + 1
-    is_stretch = len(bad) == end - first and length < end - first <= _INCIDENT * len(means)
-    if end - first > day // _PER_DAY if day else not is_stretch:
-        return means
-    return np.delete(means, np.arange(max(first - length, 0), min(end + length, len(means))))
+    return np.delete(means, np.arange(max(edges[0] - length, 0), min(edges[1] + length, len(means))))
 
 
 def onset(times: Floats, past: Floats, now: Floats, direction: str, consecutive: int = 2) -> float | None:
@@ -132,7 +123,6 @@ def worst_metric(
     is_now, is_past = (times >= since) & (times <= until), times < since
     anomalies: list[Anomaly] = []
     alive = lives([(values[is_past], values[is_now]) for values in metrics.values()])
-    day = _values_of_a_day(times[is_past])
     measured = [times[is_now & np.isfinite(values)] for values in metrics.values()]
     newest = max((float(each[-1]) for each in measured if len(each)), default=0.0)
     for name in sorted(metrics):
@@ -141,17 +131,10 @@ def worst_metric(
             continue
         # a fault may begin in the middle of the window: its newest part is compared as well
         tail = now[-max(1, len(now) // 3) :]
-        rare = max(surprise(past, now, directions[name], day), surprise(past, tail, directions[name], day) - 0.3)
+        rare = max(surprise(past, now, directions[name]), surprise(past, tail, directions[name]) - 0.3)
         began = onset(times[is_now], past, now, directions[name])
         anomalies.append(Anomaly(name, round(rare, 4), _mean(tail), float(np.nanmedian(past)), began, alive, newest))
     return max(anomalies, key=lambda each: each.surprise) if anomalies else None
-
-
-def _values_of_a_day(times: Floats) -> int:
-    """How many values a day has; 0 if they are of less than a week."""
-    if len(times) < _LEAST or times[-1] - times[0] < (PAST_DAYS - 0.5) * _DAY:
-        return 0
-    return int(_DAY / float(np.median(np.diff(times))))
 
 
 def _mean(values: Floats) -> float:
