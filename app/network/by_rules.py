@@ -262,7 +262,15 @@ class RulesInvestigator(Investigator):
     async def _read_past(self, case: Case, name: str, entities: Sequence[str], days: int) -> dict[str, Measured]:
         declared = self.scenario.scenario.telemetry[name]
         case.query = metrics_query(name, declared, entities, case.until - days * 86400, case.until)
-        return await read_metrics(self.store, declared, case.query)
+        read, truncated = await read_metrics(self.store, declared, case.query)
+        if not truncated:
+            return read
+        if len(entities) == 1:
+            case.missing.append(f"{entities[0]} is measured so often that only the oldest of {days} days were read")
+            return read
+        middle = len(entities) // 2
+        first = await self._read_past(case, name, entities[:middle], days)
+        return first | await self._read_past(case, name, entities[middle:], days)
 
     async def _diagnose(self, case: Case) -> str:
         network = _require(case.network)

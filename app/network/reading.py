@@ -91,21 +91,22 @@ def metrics_query(name: str, declared: Container, entities: Sequence[str], since
     )
 
 
-async def read_metrics(store: NetworkStore, declared: Container, query: str) -> dict[str, Measured]:
-    """The measurements that :func:`metrics_query` asks for, by element."""
-    table, _ = await store.table(query, _MANY)
+async def read_metrics(store: NetworkStore, declared: Container, query: str) -> tuple[dict[str, Measured], bool]:
+    """The measurements that :func:`metrics_query` asks for, by element, and whether there were more."""
+    table, truncated = await store.table(query, _MANY)
     if not table.num_rows:
-        return {}
+        return {}, truncated
     table = table.combine_chunks()
     names = table[declared.entity].to_numpy()
     times = seconds_of(table[declared.time])
     metrics = {name: table[name].cast(pa.float64()).to_numpy() for name in declared.metrics}
     begins = np.flatnonzero(np.append(True, names[1:] != names[:-1]))
     ends = np.append(begins[1:], len(names))
-    return {
+    measured: dict[str, Measured] = {
         str(names[begin]): (times[begin:end], {name: values[begin:end] for name, values in metrics.items()})
         for begin, end in zip(begins.tolist(), ends.tolist(), strict=True)
     }
+    return measured, truncated
 
 
 def seconds_of(column: pa.ChunkedArray) -> NDArray[np.float64]:

@@ -135,7 +135,8 @@ class DataTools:
                 raise QueryRefusedError(f"there is no metric {metric!r}; there are: {', '.join(metrics) or 'none'}")
             began, ended = _time("since", since), _time("until", until)
             query = metrics_query(name, declared, [entity], began - RHYTHM_DAYS * 86400, ended)
-            series = (await read_metrics(self._store, declared, query)).get(entity)
+            read, _ = await read_metrics(self._store, declared, query)
+            series = read.get(entity)
             anomaly = series and worst_metric(
                 series[0], {metric: series[1][metric]}, dict(declared.metrics), began, ended
             )

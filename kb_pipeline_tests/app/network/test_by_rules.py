@@ -7,6 +7,7 @@ import re
 import shutil
 import subprocess
 import sys
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,7 @@ import pyarrow.csv as csv
 import pytest
 from markdown_it import MarkdownIt
 
+from app.network import reading
 from app.network.base import ReportedEvent
 from app.network.by_rules import RulesInvestigator
 from kb_pipeline.errors import QueryFailedError
@@ -55,6 +57,19 @@ def events(store: NetworkStore, alert: str = STORM, scenario: Path = SAMPLE) -> 
 def report(told: list[ReportedEvent]) -> str:
     (message,) = [event.data["text"] for event in told if event.event == "message"]
     return str(message)
+
+
+def test_measurements_of_more_rows_than_one_query_gives_are_read_in_parts(
+    store: LocalStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def measured() -> list[str]:
+        answers = [str(event.data.get("response", "")) for event in events(store)]
+        return [answer for answer in answers if answer.startswith("measurements of")]
+
+    whole = measured()
+    assert whole
+    monkeypatch.setattr(reading, "_MANY", replace(reading._MANY, rows=2000))
+    assert measured() == whole
 
 
 class WithoutTelemetry(LocalStore):
