@@ -311,12 +311,12 @@ class Unplaced(Record):
 class LeftOutText(Record):
     """A text of a page that its conversion left out on purpose, and what told that it is no text of the article.
 
-    That is the name or role of its box (``name``), that it holds mostly links (``links``), its words (``words``), or
-    the model of main content (``model``).
+    That is the name or role of its box (``name``), that it holds mostly links (``links``), its words (``words``), its
+    place beside the page (``place``), or the model of main content (``model``).
     """
 
     text: str
-    why: Literal["name", "links", "words", "model"]
+    why: Literal["name", "links", "words", "place", "model"]
 
 
 class ConvertedArticle(Record):

@@ -15,7 +15,7 @@ from kb_pipeline.records import LeftOutText
 from kb_pipeline.steps.html.contents import PageContents
 from kb_pipeline.steps.html.dom import BLOCKS, HEADINGS, Element, classes, has_text, is_inside, names, text_of
 
-_Why: TypeAlias = Literal["", "name", "links", "words"]
+_Why: TypeAlias = Literal["", "name", "links", "words", "place"]
 
 _INVISIBLE = names(
     "script style noscript template svg iframe object embed video audio canvas select button textarea input "
@@ -144,7 +144,7 @@ def remove_furniture(main: Element) -> list[LeftOutText]:
 
     def why(element: Element) -> _Why:
         if element in before:
-            return "name"
+            return "place"
         if element in after:
             return "links"
         return _why_furniture(element, contents) or _why_site_header(element, title is not None, contents)

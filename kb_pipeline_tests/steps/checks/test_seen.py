@@ -139,6 +139,16 @@ def test_a_statement_in_a_box_of_such_a_name_is_lost() -> None:
     assert "the cookies of the" in seen_is_published(convert(page), read_seen(page, {})).message
 
 
+def test_what_a_box_beside_the_page_says_before_the_title_is_not_lost() -> None:
+    box = "<div id=sidebar><p>Press left and right to turn pages.</p></div>"
+    page = (
+        f"<body><p>Press the green key first.</p>{box}<h1>Pumps</h1><p>Press the green key to turn it off.</p></body>"
+    )
+    converted = convert(page)
+    assert seen_is_published(converted, read_seen(page, {})).passed
+    assert not seen_is_published(converted.model_copy(update={"left_out": ()}), read_seen(page, {})).passed
+
+
 def test_what_the_model_of_main_content_leaves_out_is_not_lost() -> None:
     page = f"<main>{''.join(f'<p>Sentence {number} of it is here.</p>' for number in range(4))}</main>"
     left_out = LeftOutText(text="Sentence 2 of it is here.", why="model")
