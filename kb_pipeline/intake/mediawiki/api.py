@@ -19,6 +19,8 @@ _LAG = 5
 """Seconds that the copies of its database may be behind, before the server asks to wait (``maxlag``)."""
 _LONG = 2000
 """Characters of parameters, from which they are sent in the body: servers limit addresses."""
+_REDIRECTS = 3
+"""Redirects to the page that names the API: from the server's root to its main page, and to https."""
 _BUSY = frozenset({"maxlag", "ratelimited", "readonly"})
 _SIGNED_OUT = frozenset({"assertuserfailed", "assertbotfailed"})
 _DENIED = frozenset({"readapidenied", "permissiondenied"})
@@ -41,7 +43,7 @@ class MediaWikiApi(ServiceClient):
         """The address of the API, which every page of a wiki names."""
         if urlsplit(address).path.endswith("/api.php"):
             return address
-        page = parse(self.get(address).decode(errors="replace"))
+        page = parse(self.get(address, redirects=_REDIRECTS).decode(errors="replace"))
         for link in page.iter("link") if page is not None else ():
             if link.get("rel") == "EditURI":
                 return urljoin(address, link.get("href") or "").partition("?")[0]
@@ -129,21 +131,24 @@ class MediaWikiApi(ServiceClient):
                 )
             self._is_signed_in = True
 
-    def get(self, address: str) -> bytes:
-        """What is at an address.
+    def get(self, address: str, *, redirects: int = 0) -> bytes:
+        """What is at an address, or where it leads to at the same server.
 
         Raises:
             IntakeError: there is nothing that can be used.
             TransientError: the server is busy, or did not answer completely.
         """
         try:
-            return self._send(self._client.build_request("GET", address))[1]
+            return self._send(self._client.build_request("GET", address), redirects)[1]
         except httpx.InvalidURL as exc:
             raise IntakeError(f"{address} is not an address") from exc
 
-    def _send(self, request: httpx.Request) -> tuple[httpx.Headers, bytes]:
+    def _send(self, request: httpx.Request, redirects: int = 0) -> tuple[httpx.Headers, bytes]:
         status, headers, body = self._answer(request)
         if 300 <= status < 400 and headers.get("location"):
+            there = request.url.join(headers["location"])
+            if redirects and there.netloc == request.url.netloc and there.scheme in (request.url.scheme, "https"):
+                return self._send(self._client.build_request("GET", there), redirects - 1)
             raise IntakeError(f"{place_of(request)} leads to {headers['location']}; declare that address")
         if status != 200:
             raise IntakeError(f"{place_of(request)} answered with status {status}")

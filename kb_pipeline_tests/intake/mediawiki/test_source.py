@@ -264,11 +264,16 @@ def test_pictures_are_fetched_from_no_host_that_only_the_wiki_names(
     assert not list((staging / "wiki-valve").glob("*.png"))
 
 
-def test_a_redirection_is_named_and_not_followed(wiki: Wiki, settings: Settings) -> None:
+def test_the_address_of_a_server_leads_to_its_wiki(wiki: Wiki, settings: Settings) -> None:
+    assert "wiki-valve" in take_in(wiki, settings, url=wiki.url).new
+
+
+@pytest.mark.parametrize("page", ["/api.php", ""])
+def test_a_redirection_to_another_server_is_named_and_not_followed(wiki: Wiki, settings: Settings, page: str) -> None:
     with proxy_of(wiki.url) as proxy:
         proxy.fault = lambda number, path: lambda right: Answer(302, b"", (("Location", "http://169.254.169.254/"),))
         with pytest.raises(IntakeError, match=r"leads to http://169\.254\.169\.254/; declare that address"):
-            take_in(wiki, settings, url=f"{proxy.url}/api.php")
+            take_in(wiki, settings, url=f"{proxy.url}{page}")
 
 
 def test_a_page_that_may_not_be_read_any_more_has_no_article(wiki: Wiki, settings: Settings, staging: Path) -> None:
