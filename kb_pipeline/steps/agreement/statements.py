@@ -18,7 +18,7 @@ from kb_pipeline.steps.summary.prose import Sentence, sentences
 from kb_pipeline.steps.values.calendar import LANGUAGES
 from kb_pipeline.steps.values.reading import Value, values_of
 
-STATEMENTS_VERSION = "2"
+STATEMENTS_VERSION = "3"
 """Raise it with every change of what is read or how it is compared: all articles are then read and compared again."""
 
 Bound = Literal["", "least", "most"]

@@ -179,7 +179,7 @@ def test_the_number_of_a_figure_is_no_value() -> None:
 
 
 def test_words_of_another_clause_than_the_values_count_less() -> None:
-    one = stated("Deleted mailboxes are kept for 30 days; afterwards nobody of the desk brings them back.")
+    one = stated("Deleted mailboxes are kept for 30 days; afterwards nobody of the desk brings them back.", "Mailboxes")
     other = stated("Deleted mailboxes are kept for two weeks, so export what is needed.")
     assert compared(one, other, Weights({}, 1000)) is not None
 
