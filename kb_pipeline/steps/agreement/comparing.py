@@ -272,6 +272,7 @@ def _may_differ(name: Fact, other: Fact, one: Statement, another: Statement) -> 
         and name.is_beside_the_same(other)
         and not said & (one.around | another.around | {one.words[0], another.words[0]})
         and name.text.split()[-1].casefold() != other.text.split()[-1].casefold()  # Mrs Miller is Anna Miller
+        and not (name.text.isupper() or other.text.isupper())  # commands and abbreviations: there are many in manuals
         and not _is_short_for(*sorted((name.text.casefold(), other.text.casefold()), key=len))
     )
 

@@ -131,6 +131,7 @@ def test_equal_values_agree_however_they_are_written(one: str, other: str) -> No
         ("Choose the history of Subversion in the side bar.", "Choose the history of SVN in the side bar."),
         ("Nicknames of agents have at least 3 letters.", "Nicknames of agents have at most 20 letters."),
         ("Holidays of the agents in Austria last 13 days.", "Holidays of the agents in Ireland last 10 days."),
+        ("See the chapter of agents on CREATE TABLE first.", "See the chapter of agents on DROP VIEW first."),
         ("The council of agents is led by Mrs Miller.", "The council of agents is led by Anna Miller."),
     ],
     ids=[
@@ -142,6 +143,7 @@ def test_equal_values_agree_however_they_are_written(one: str, other: str) -> No
         "short for the other",
         "bounds",
         "places",
+        "commands",
         "a name",
     ],
 )
