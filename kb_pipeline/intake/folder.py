@@ -81,7 +81,7 @@ class TreeSource(IntakeSource):
 
     def __init__(self, name: str, options: TreeOptions, tree: Tree, settings: Settings) -> None:
         # another address or other chapters lead the links of all pages elsewhere
-        super().__init__(name, f"folder-2 {fingerprint(options.url, options.chapters)[:12]}")
+        super().__init__(name, f"folder-3 {fingerprint(options.url, options.chapters)[:12]}")
         self._options, self._largest = options, settings.document_bytes
         self._tree = tree
         self._readers = lru_cache(10_000)(self._readers_in)

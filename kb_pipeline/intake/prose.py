@@ -49,7 +49,7 @@ def why_no_article(html: str) -> str:
         return "it searches the other pages"
     if is_sign_in and blocks <= 1:
         return SIGN_IN
-    links = sum(1 for _ in main.iter("a"))
+    links = sum(map(_is_link, main.iter("a")))
     if not blocks and links >= _FEW_LINKS and next(main.iter("pre", "img", "image", "code"), None) is None:
         return "it only leads to other pages"
     return ""
@@ -66,7 +66,16 @@ def _tells(html: str) -> bool:
 
 
 def _redirects(page: Element) -> bool:
-    return any((each.get("http-equiv") or "").lower() == "refresh" for each in page.iter("meta"))
+    return any(map(is_refresh, page.iter("meta")))
+
+
+def is_refresh(element: Element) -> bool:
+    """Whether an element sends browsers on to another page, and not only those without scripts."""
+    return (
+        element.tag == "meta"
+        and (element.get("http-equiv") or "").lower() == "refresh"
+        and not is_inside(element, "noscript")
+    )
 
 
 def _signs_in(page: Element) -> bool:
@@ -101,6 +110,11 @@ def _is_beside_article(place: Element) -> bool:
     )
 
 
+def _is_link(element: Element) -> bool:
+    """Whether an element leads somewhere, and is not only a place that others lead to."""
+    return element.tag == "a" and bool(element.get("href"))
+
+
 def _prose(main: Element) -> Iterator[Element]:
     """The blocks with a sentence of their own, most of it outside of links."""
     places: dict[Element, _Place] = {main: _Place(main, in_link=False)}
@@ -117,7 +131,7 @@ def _prose(main: Element) -> Iterator[Element]:
             around = places[main if parent is None else parent]
             count(element.tail, around)
             block = element if element.tag in BLOCKS else around.block
-            places[element] = _Place(block, around.in_link or element.tag == "a")
+            places[element] = _Place(block, around.in_link or _is_link(element))
         if isinstance(element.tag, str):
             count(element.text, places[element])
     yield from (block for block, letters in own.items() if letters >= _SENTENCE and letters > linked[block])

@@ -50,6 +50,10 @@ ARTICLES = {
     "a page with a box for searching": page(f'<div role="dialog"><div id="search-results"></div></div><p>{PROSE}</p>'),
     "an article about templates": page(f"<p>{{% if %}} chooses.</p><p>{PROSE}</p>"),
     "a short page with a placeholder": page("<p>Write {{name}} here.</p>"),
+    "a page that sends elsewhere whoever has no scripts": page().replace(
+        "<head>", '<head><noscript><meta http-equiv="refresh" content="0; url=noscript.html"></noscript>'
+    ),
+    "a short page with places that others lead to": page('<a name="a"></a><a name="b"></a><p>It prints.</p><a id="c">'),
     "Japanese": page("<p>バルブをゆっくり開き、ゲージが三バールを示すまで待ってから、次の手順に進んでください。</p>"),
     "a table of values": page("<table><tr><td>Bolt M8 of stainless steel with two nuts</td><td>12</td></tr></table>"),
 }  # fmt: skip

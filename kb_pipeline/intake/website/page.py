@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 
 from kb_pipeline.intake.page_links import rewrite_page
-from kb_pipeline.intake.prose import why_no_article
+from kb_pipeline.intake.prose import is_refresh, why_no_article
 from kb_pipeline.intake.website.addresses import whole
 from kb_pipeline.records import Record
 from kb_pipeline.steps.fingerprint import fingerprint
@@ -122,8 +122,7 @@ def _canonicals(page: Element) -> Iterator[str]:
 
 def _refresh(meta: Element) -> str:
     """Where an element of the head sends whoever opens the page."""
-    is_refresh = meta.tag == "meta" and (meta.get("http-equiv") or "").lower() == "refresh"
-    match = _REFRESH.match(meta.get("content") or "") if is_refresh else None
+    match = _REFRESH.match(meta.get("content") or "") if is_refresh(meta) else None
     return match[1] if match else "data:"
 
 

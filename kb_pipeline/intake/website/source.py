@@ -32,7 +32,7 @@ class WebsiteSource(IntakeSource):
     """The pages of a site below an address."""
 
     def __init__(self, name: str, options: WebsiteOptions, settings: Settings) -> None:
-        super().__init__(name, "website-1")
+        super().__init__(name, "website-2")
         self._options, self._settings, self._scope = options, settings, SiteScope(options.url)
         self._copy = SiteCopy(self._folder)
         asyncio.run(self._crawl().check())
