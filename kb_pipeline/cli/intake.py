@@ -297,6 +297,7 @@ def status(as_json: AsJson = False) -> None:
                           str(len(row["refused"])), _last(row))  # fmt: skip
         out.print(table)
         for row in rows:
+            _print_left_out(row["why_left_out"])
             _print_reasons(row["refused"])
     sys.exit(1 if any(row["refused"] for row in rows) else 0)
 
@@ -320,12 +321,14 @@ def forget_(
 
 def _status_of(settings: Settings, name: str, options: Options) -> dict[str, Any]:
     path = state_path(settings, name)
-    row: dict[str, Any] = {"source": name, "kind": options.kind, "articles": 0, "left_out": 0, "refused": {}}
+    row: dict[str, Any] = {"source": name, "kind": options.kind, "articles": 0, "left_out": 0}
+    row |= {"why_left_out": [], "refused": {}}
     if not path.exists():
         return row | {"last_run": None, "summary": ""}
     with closing(IntakeState(path)) as state:
         counts, last = state.counts(), state.last_run()
-        row |= {"articles": counts.articles, "left_out": counts.left_out}
+        why = [each.model_dump() for each in state.why_left_out()]
+        row |= {"articles": counts.articles, "left_out": sum(each["count"] for each in why), "why_left_out": why}
         row["refused"] = {each.item.id: each.note for each in state.in_trouble()}
     return row | {"last_run": last[0] if last else None, "summary": last[1] if last else ""}
 
@@ -406,7 +409,17 @@ def _print(taken: Taken, to: Console = out) -> None:
             to.print(f"  {word}: {named(ids, 5)}", soft_wrap=True)
     if taken.guard:
         to.print(f"  [yellow]{escape(taken.guard)}[/]", soft_wrap=True)
+    _print_left_out([each.model_dump() for each in taken.why_left_out], to)
     _print_reasons(taken.refused, to)
+
+
+def _print_left_out(why: Sequence[Mapping[str, Any]], to: Console = out) -> None:
+    for each in why[:_MOST_REASONS]:
+        to.print(f"  left out: {each['count']:,}, as {escape(each['reason'])}: {_examples(each)}", soft_wrap=True)
+
+
+def _examples(why: Mapping[str, Any]) -> str:
+    return escape(why["example"]) + (", …" if why["count"] > 1 else "")
 
 
 def _print_reasons(refused: Mapping[str, str], to: Console = out) -> None:

@@ -171,6 +171,7 @@ def _problems(taken: Taken) -> Iterator[str]:
 
 def _metadata(taken: Taken) -> Mapping[str, Any]:
     lists = {"new": taken.new, "changed": taken.changed, "gone": taken.gone}
+    why = [each.model_dump() for each in taken.why_left_out]
     reasons = [{"item": item, "reason": reason} for item, reason in taken.refused.items()]
     return {
         "summary": str(taken),
@@ -178,6 +179,7 @@ def _metadata(taken: Taken) -> Mapping[str, Any]:
         **{f"{name}_articles": ids[:_NAMED] for name, ids in lists.items() if ids},
         "unchanged": taken.unchanged,
         "left_out": taken.left_out,
+        **({"why_left_out": table(why[:_NAMED])} if why else {}),
         "hidden": taken.hidden,
         "refused": len(taken.refused),
         "bytes": taken.bytes,

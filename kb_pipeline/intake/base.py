@@ -55,6 +55,13 @@ class Refused(Record):
     reason: str
 
 
+class Unused(Record):
+    """A file that becomes no article; it is told to people if no article shows it either."""
+
+    id: str
+    reason: str
+
+
 @dataclass(frozen=True)
 class Fetched:
     """The files of an article by name, each as its content or as a file to copy.
@@ -139,7 +146,7 @@ class IntakeSource(ABC):
         """
 
     @abstractmethod
-    def items(self) -> Iterator[Item | Refused]:
+    def items(self) -> Iterator[Item | Refused | Unused]:
         """List all items, without fetching them.
 
         Raises:

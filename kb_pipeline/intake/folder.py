@@ -14,7 +14,7 @@ from urllib.parse import quote, unquote, urlsplit
 from pydantic import Field, ValidationInfo, field_validator
 
 from kb_pipeline.errors import EmptyArticleError, IntakeError, KnowledgeBaseError
-from kb_pipeline.intake.base import NOT_THERE, ArticleOf, Fetched, IntakeSource, Item, LeftOut, Options, Refused
+from kb_pipeline.intake.base import NOT_THERE, ArticleOf, Fetched, IntakeSource, Item, LeftOut, Options, Refused, Unused
 from kb_pipeline.intake.chapters import ChapteredPage
 from kb_pipeline.intake.page_links import rewrite_markdown, rewrite_page
 from kb_pipeline.intake.pictures import Pictures
@@ -32,6 +32,7 @@ from kb_pipeline.steps.main_file import (
     is_article_of_tree,
     is_document,
     why_document_not_read,
+    why_no_article_of_tree,
 )
 from kb_pipeline.steps.metadata import METADATA_FILE, read_metadata
 
@@ -87,9 +88,12 @@ class TreeSource(IntakeSource):
         self._readers = lru_cache(10_000)(self._readers_in)
         self._chapters = lru_cache(_PAGES_AT_ONCE)(self._chapters_in)
 
-    def items(self) -> Iterator[Item | Refused]:
+    def items(self) -> Iterator[Item | Refused | Unused]:
         for file in self._tree.files():
             if not self._is_chosen(file.name):
+                continue
+            if reason := why_no_article_of_tree(file.name):
+                yield Unused(id=file.name, reason=reason)
                 continue
             problem = why_document_not_read(file.name)
             if not problem and file.size > self._largest:
@@ -122,7 +126,12 @@ class TreeSource(IntakeSource):
         *folders, last = name.split("/")
         if any(folder.startswith(_INTERNAL) for folder in folders):
             return False
-        if not (last.lower().endswith(_PAGES + _ARCHIVES) or is_article_of_tree(last) or why_document_not_read(last)):
+        if not (
+            last.lower().endswith(_PAGES + _ARCHIVES)
+            or is_article_of_tree(last)
+            or why_no_article_of_tree(last)
+            or why_document_not_read(last)
+        ):
             return False
         return self._options.chooses(name)
 

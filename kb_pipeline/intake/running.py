@@ -18,10 +18,10 @@ from upath import UPath
 
 from kb_pipeline.errors import KnowledgeBaseError
 from kb_pipeline.flow.watch import may_be_accident
-from kb_pipeline.intake.base import Fetched, IntakeSource, Item, LeftOut, Refused
+from kb_pipeline.intake.base import Fetched, IntakeSource, Item, LeftOut, Refused, Unused
 from kb_pipeline.intake.folders import ArticleFolders, Files, metadata_of
 from kb_pipeline.intake.naming import article_ids
-from kb_pipeline.intake.state import IntakeState, ListedItem, token_of
+from kb_pipeline.intake.state import IntakeState, ListedItem, WhyLeftOut, token_of
 from kb_pipeline.records import HIDDEN
 from kb_pipeline.services.retry import after_transient_errors
 from kb_pipeline.settings import Settings
@@ -51,7 +51,8 @@ class Taken:
         changed: ids of those that were, with another content.
         gone: ids of those that were removed, as their items are gone.
         unchanged: how many articles stay as they are.
-        left_out: how many items are no articles, such as indexes.
+        left_out: how many items are no articles, such as indexes, and how many files neither that nor shown.
+        why_left_out: their reasons.
         hidden: how many items nobody may read, as their readers are not known.
         refused: why items are not taken; their articles, if they have any, stay as they are.
         guard: why no missing article is removed, if so.
@@ -66,6 +67,7 @@ class Taken:
     gone: list[str] = field(default_factory=list)
     unchanged: int = 0
     left_out: int = 0
+    why_left_out: tuple[WhyLeftOut, ...] = ()
     hidden: int = 0
     refused: dict[str, str] = field(default_factory=dict)
     guard: str = ""
@@ -110,6 +112,8 @@ def run(
             intake.list_items(number)
         intake.fetch(number, progress)
         intake.remove_gone(number, confirmed=confirmed)
+        intake.taken.why_left_out = intake.state.why_left_out()
+        intake.taken.left_out = sum(each.count for each in intake.taken.why_left_out)
         intake.state.end(number, str(intake.taken))
         intake.taken.seconds = round(time.monotonic() - began, 2)
         return intake.taken
@@ -179,6 +183,9 @@ class _Intake:
             if isinstance(item, Refused):
                 self.taken.refused[item.id] = item.reason
                 self._kept.add(item.id)
+                continue
+            if isinstance(item, Unused):
+                self.state.list_unused(item, number)
                 continue
             self.taken.listed += 1
             self.taken.hidden += item.readers is None
@@ -291,7 +298,6 @@ class _Intake:
 
     def _leave_out(self, row: ListedItem, note: str) -> None:
         self.folders.remove(row.article_id)
-        self.taken.left_out += 1
         self.state.made(row, "left out", note)
 
     def remove_gone(self, number: int, *, confirmed: bool, really: bool = True) -> None:

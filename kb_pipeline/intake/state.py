@@ -10,7 +10,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Literal, NamedTuple
 
-from kb_pipeline.intake.base import Item
+from kb_pipeline.intake.base import Item, Unused
 from kb_pipeline.intake.database import SourceDatabase
 from kb_pipeline.records import Record
 from kb_pipeline.steps.fingerprint import fingerprint
@@ -23,6 +23,9 @@ CREATE TABLE IF NOT EXISTS items (
     item TEXT PRIMARY KEY, article_id TEXT NOT NULL UNIQUE, listed INTEGER NOT NULL, listing TEXT NOT NULL,
     made TEXT NOT NULL DEFAULT '', outcome TEXT NOT NULL DEFAULT '', note TEXT NOT NULL DEFAULT '',
     parts TEXT NOT NULL DEFAULT '{}'
+) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS unused (
+    item TEXT PRIMARY KEY, listed INTEGER NOT NULL, reason TEXT NOT NULL
 ) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS runs (number INTEGER PRIMARY KEY, at TEXT NOT NULL, summary TEXT NOT NULL DEFAULT '');
 """
@@ -47,11 +50,18 @@ class ListedItem(NamedTuple):
 
 
 class Counts(Record):
-    """How many articles of a source are staged, how many items are left out, and how many are in trouble."""
+    """How many articles of a source are staged, and how many items are in trouble."""
 
     articles: int
-    left_out: int
     refused: int
+
+
+class WhyLeftOut(Record):
+    """Why items are no articles: how many, and one of them."""
+
+    reason: str
+    count: int
+    example: str
 
 
 class IntakeState(SourceDatabase):
@@ -90,6 +100,21 @@ class IntakeState(SourceDatabase):
             "ON CONFLICT (item) DO UPDATE SET listed = excluded.listed, listing = excluded.listing",
             item.id, article_id, run, item.model_dump_json(),
         )  # fmt: skip
+
+    def list_unused(self, item: Unused, run: int) -> None:
+        """Record that a file was listed that becomes no article."""
+        self._change("INSERT OR REPLACE INTO unused (item, listed, reason) VALUES (?, ?, ?)", item.id, run, item.reason)
+
+    def why_left_out(self) -> tuple[WhyLeftOut, ...]:
+        """Why items and files are no articles, and are shown by none; what is said of most comes first."""
+        rows = self._rows(
+            "SELECT reason, count(*), min(item) FROM ("
+            "SELECT note AS reason, item FROM items WHERE outcome = 'left out' UNION ALL "
+            "SELECT reason, item FROM unused WHERE item NOT IN "
+            "(SELECT part.key FROM items, json_each(items.parts) AS part WHERE outcome = 'article')"
+            ") GROUP BY reason ORDER BY count(*) DESC, reason"
+        )
+        return tuple(WhyLeftOut(reason=reason, count=count, example=example) for reason, count, example in rows)
 
     def known_id(self, item_id: str) -> str | None:
         """The id of the article that an item has already."""
@@ -134,14 +159,15 @@ class IntakeState(SourceDatabase):
         self._change(
             "UPDATE items SET made = '', outcome = 'gone', note = '' WHERE listed <> ? AND outcome <> 'article'", run
         )
+        self._change("DELETE FROM unused WHERE listed <> ?", run)
 
     def counts(self) -> Counts:
-        """How many articles there are, how many items are left out, and how many are in trouble."""
-        articles, left_out, refused = self._rows(
-            "SELECT count(*) FILTER (WHERE outcome = 'article'), count(*) FILTER (WHERE outcome = 'left out'), "
+        """How many articles there are, and how many items are in trouble."""
+        articles, refused = self._rows(
+            "SELECT count(*) FILTER (WHERE outcome = 'article'), "
             "count(*) FILTER (WHERE note <> '' AND outcome IN ('', 'article')) FROM items"
         )[0]
-        return Counts(articles=articles, left_out=left_out, refused=refused)
+        return Counts(articles=articles, refused=refused)
 
     def _article_of(self, item_id: str) -> str | None:
         rows = self._rows("SELECT article_id FROM items WHERE item = ?", item_id)

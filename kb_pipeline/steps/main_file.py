@@ -84,6 +84,15 @@ def is_article_of_tree(name: str) -> bool:
     return _standing(name) in ("article", "attachment") or is_page(name)
 
 
+def why_no_article_of_tree(name: str) -> str:
+    """Return why a file is no article in a tree though it is one alone in its folder; "" if there is no reason."""
+    if _standing(name) != "note":
+        return ""
+    if is_picture(name):
+        return "no page shows this picture"
+    return f"a {format_of(name)} is an article only alone in a folder of the staging folder, not in a tree"
+
+
 def why_document_not_read(name: str) -> str:
     """Return why a document is not read and what to do, as the end of a sentence; "" if there is no reason."""
     return "" if is_document(name) else _DOCUMENTS_NOT_READ.get(_ending(name), "")

@@ -40,7 +40,10 @@ def test_a_manual_is_answered_from_with_its_picture_after_one_command(run: Run, 
     shown = run("show", "manual-valve", "--json").json
     assert "https://docs.example.org/valve.html" in str(shown)
     assert "gauge.png" in str(shown)
-    assert run("intake", "status", "--json").json[0]["articles"] == 2
+    [status] = run("intake", "status", "--json").json
+    assert (status["articles"], status["left_out"]) == (2, 1)
+    assert status["why_left_out"] == [{"reason": "it only leads to other pages", "count": 1, "example": "index.html"}]
+    assert "left out: 1, as it only leads to other pages: index.html" in run("intake", "status").words
 
 
 def test_what_is_taken_in_and_what_fails_is_in_the_history(

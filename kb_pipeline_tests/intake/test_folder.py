@@ -240,3 +240,28 @@ def test_the_same_tree_in_another_place_changes_no_article(
     tree.root = tree.path
     result = run(tree.source(settings), settings)
     assert (result.new, result.changed, result.unchanged) == ([], [], 1)
+
+
+def test_what_becomes_no_article_is_told_with_its_reason(tree: FolderTree, settings: Settings) -> None:
+    links = "".join(f'<li><a href="{name}.html">{name}</a></li>' for name in "abcd")
+    tree.put("a.html", page(f'<p>{PROSE}</p><img src="img/shown.png">'))
+    for name in ("index", "more/index"):
+        tree.put(f"{name}.html", page(f"<ul>{links}</ul>"))
+    for name in ("img/shown.png", "img/other.png", "img/icon.gif", "talk.mp3", "notes.txt", "_static/a.png"):
+        tree.put(name, name)
+    for _ in range(2):
+        taken = run(tree.source(settings), settings)
+        assert {(each.reason.split(" only")[0], each.count, each.example) for each in taken.why_left_out} == {
+            ("it", 2, "index.html"),
+            ("no page shows this picture", 2, "img/icon.gif"),
+            ("a recording is an article", 1, "talk.mp3"),
+            ("a text is an article", 1, "notes.txt"),
+        }
+        assert (taken.listed, taken.left_out) == (3, 6)
+    tree.remove("notes.txt")
+    tree.put("more/index.html", page(f'<p>{PROSE}</p><img src="../img/other.png">'))
+    assert [(each.count, each.example) for each in run(tree.source(settings), settings).why_left_out] == [
+        (1, "talk.mp3"), (1, "index.html"), (1, "img/icon.gif"),
+    ]  # fmt: skip
+    chosen = run(tree.source(settings, exclude=["*.mp3", "*.gif", "index.html"]), settings)
+    assert (chosen.left_out, chosen.why_left_out) == (0, ())
