@@ -1,8 +1,8 @@
 """Masks what names or reaches a person in the words of a question that others will read.
 
-Masked are mail addresses, telephone numbers, secrets, whatever an address carries besides host and path, and the name
-behind a greeting. Not masked are names within a sentence, postal addresses, and numbers of customers, orders or
-accounts: no form tells them from other words and numbers.
+Masked are mail addresses, telephone numbers, secrets, whatever an address carries besides host and path, the name
+behind a greeting, and the name with which a message ends. Not masked are names within a sentence, postal addresses,
+and numbers of customers, orders or accounts: no form tells them from other words and numbers.
 """
 
 import re
@@ -25,12 +25,34 @@ _SHORTEST_NUMBER, _SHORTEST_UNGROUPED = 7, 9
 _SHORTEST_NAME = 3
 """Letters of a name that is masked wherever it stands; shorter ones are parts of words."""
 _GREETED = re.compile(rf"(\b{GREETING}\s+)([^\W\d_][^,.!?:;\n]{{0,40}})(?=[,.!?:;\n]|$)", re.IGNORECASE)
+_NAME = r"(?P<name>(?:[^\W\d_][\w'’-]*\.?[ ]+){0,2}[^\W\d_][\w'’-]*)\s*$"
+_PARTING = r"(?:[^\W\d_][\w'’]*[ ]+){0,3}[^\W\d_][\w'’]*"
+_SIGNATURES = tuple(
+    re.compile(place + _NAME)
+    for place in (
+        rf"(?:[.!?…]\s+|\n\s*){_PARTING}(?:[,!]\s*|\s*\n\s*|\s+[-–—]\s*)",  # "… work? Regards, Ann"
+        r"[.!?…,]\s*\n\s*[-–—]*\s*",  # a line of its own
+        r"[.!?…]\s+[-–—]+\s*",  # "… work? - Ann"
+    )
+)
+"""Where a name stands with which a message ends, in any language: behind at most four words, or by itself."""
 _ADDRESSED = re.compile(r"(?:(?:[^\W\d_]\.\s*)*[^\W\d_][\w'’-]*\.?\s*){1,4}")
 
 
 def question_to_keep(text: str, names: Iterable[str] = ()) -> str:
     """The question of a message, in one line, as it may be kept where others read it."""
-    return without_personal(question_of(text), names)
+    return without_personal(question_of(without_signature(text)), names)
+
+
+def without_signature(text: str) -> str:
+    """The message with the name masked with which it ends. It is known by its place and its capitals alone, so the name
+    of a product at such a place is masked, too, and one in a script without capitals is not.
+    """
+    for place in _SIGNATURES:
+        found = place.search(text)
+        if found and all(word[0].isupper() for word in found["name"].split()):
+            return f"{text[: found.start('name')]}{_MASKED_NAME}"
+    return text
 
 
 def without_personal(text: str, names: Iterable[str] = ()) -> str:

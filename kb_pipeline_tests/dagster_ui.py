@@ -103,11 +103,13 @@ def served(site: Site) -> Iterator[str]:
 
 _POLICY = "Content Security Policy"
 """What Chromium says where a page wanted what its policy does not allow."""
+_OF_VEGA = "WARN"
+"""How a chart complains of what it was given."""
 
 
 @contextmanager
 def browsing(url: str, *flags: str) -> Iterator[Page]:
-    """A page of Debian's Chromium, which may not want anything that a policy forbids."""
+    """A page of Debian's Chromium, which may not want anything that a policy forbids, nor draw what is not there."""
     browser = next(path for name in ("chromium", "chromium-browser", "google-chrome") if (path := shutil.which(name)))
     with sync_playwright() as playwright:
         opened = playwright.chromium.launch(executable_path=browser, args=[*FLAGS, *flags])
@@ -120,6 +122,7 @@ def browsing(url: str, *flags: str) -> Iterator[Page]:
         opened.close()
         # a policy against frames is for the pages of others
         assert [each for each in said if _POLICY in each and "frame-ancestors" not in each] == []
+        assert [each for each in said if each.startswith(_OF_VEGA)] == []
 
 
 def wait_until(page: Page, condition: str) -> None:

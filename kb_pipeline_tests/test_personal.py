@@ -2,7 +2,7 @@
 
 import pytest
 
-from kb_pipeline.personal import question_to_keep, without_personal
+from kb_pipeline.personal import question_to_keep, without_personal, without_signature
 
 
 @pytest.mark.parametrize(
@@ -46,3 +46,41 @@ def test_names_of_who_asks_are_masked_wherever_they_stand() -> None:
 def test_of_a_mail_only_the_question_is_kept_and_masked() -> None:
     mail = "Dear Ms Smith,\nmy name is Jane Doe.\nWhy does jane@example.com bounce?\nRegards\nJane"
     assert question_to_keep(mail) == "Why does [e-mail address] bounce?"
+
+
+@pytest.mark.parametrize(
+    ("text", "masked"),
+    [
+        ("How do I crop a layer? Regards, Ann", "How do I crop a layer? Regards, [name]"),
+        (
+            "How do I crop a layer?\nThank you very much, Ann O'Neil",
+            "How do I crop a layer?\nThank you very much, [name]",
+        ),
+        ("Jak zmienić hasło? Z poważaniem, Jan Kowalski\n", "Jak zmienić hasło? Z poważaniem, [name]"),
+        ("Wie drucke ich? Viele Grüße\nDr. Jan Müller-Lüdenscheidt", "Wie drucke ich? Viele Grüße\n[name]"),
+        ("It does not print. Thanks! J. Doe", "It does not print. Thanks! [name]"),
+        ("How do I crop a layer?\n\nÉmile", "How do I crop a layer?\n\n[name]"),
+        ("How do I crop a layer? -- Ann", "How do I crop a layer? -- [name]"),
+    ],
+)
+def test_the_name_with_which_a_message_ends_is_masked_by_its_place(text: str, masked: str) -> None:
+    assert without_signature(text) == masked
+    assert "Ann" not in question_to_keep(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "How do I print from Word, Excel",
+        "How do I crop a layer in GIMP",
+        "Where is the log? On Windows 11, Chrome 142",
+        "Where is the log? In French, please",
+        "Does it print, too?",
+        "How do I move a layer from one picture to another, Layer or Image",
+        "Hello, Ann",
+        "Ann",
+        "",
+    ],
+)
+def test_what_ends_in_a_sentence_is_no_signature(text: str) -> None:
+    assert without_signature(text) == text

@@ -33,6 +33,8 @@ Rating = Literal["up", "down"]
 _LONGEST_PREVIEW = 240
 """Characters of a preview: three or four lines, which are read at a glance."""
 _RATINGS: tuple[Rating, Rating] = ("down", "up")
+_GIVEN_HERE = "answers-given-here"
+"""The ids of the answers that the reader has seen being given, in this session of the page."""
 _LOST = "the service stopped before it answered this question; ask again"
 TAKE_ALONG = (
     '<button type="button" class="kb-action" data-kb="copy"><span aria-hidden="true">content_copy</span>Copy</button>'
@@ -60,12 +62,19 @@ def show_turn(turn: Turn, at: int, *, has_buttons: bool = False) -> None:
         elif turn.answer:
             options = turn.answer.clarification
             said = {"answer": asked_back_in_markdown(options)} if options else {}
-            st.html(answer_html(turn.answer.model_copy(update=said), at, turn.stale, turn.asked_at, turn.standing))
+            shown = turn.answer.model_copy(update=said)
+            st.html(answer_html(shown, at, turn.stale, turn.asked_at, _standing_of(turn)))
             _show_actions(turn, can_edit=has_buttons)
         if turn.problem and turn.answer:
             st.html(panel("The answer is not complete", sentence(turn.problem), kind="note"))
         elif turn.problem or not turn.answer:
             st.html(panel("There is no answer", sentence(turn.problem or _LOST)))
+
+
+def _standing_of(turn: Turn) -> Standing | None:
+    """What became of an answer since; that it is current says nothing to who has just seen it being given."""
+    is_new = turn.response_id in st.session_state.get(_GIVEN_HERE, ())
+    return None if is_new and turn.standing == "current" else turn.standing
 
 
 def answer_html(
@@ -330,6 +339,7 @@ def show() -> None:
     stored = conversation.turns if conversation else ()
     if running and _is_stored(running, stored):
         runnings().forget(session.asker(), conversation_id or "")
+        st.session_state.setdefault(_GIVEN_HERE, set()).add(running.response_id)
         running = None
     stored = _without_running_turn(running, stored)
     wanted = scope.choose(conversation_id, stored[-1] if stored else None)

@@ -45,7 +45,6 @@ _DAYS = {
         "grid": False,
         "labelFlush": True,
     },
-    "scale": {"padding": 6},
 }
 _TOOLTIP = [
     {"field": "when", "type": "temporal", "title": "measured", "format": "%-d %b %Y, %H:%M"},
@@ -74,8 +73,7 @@ def show(runs: Sequence[QualityRun], measures: Sequence[QualityMeasure]) -> None
                 history = histories[measure.name]
                 if len(history) >= _LEAST:
                     key = f"chart-{measure.kind}-{measure.name}-{group}"
-                    with_borders = any(history["border"])
-                    st.vega_lite_chart(history, chart(lowest, with_borders=with_borders), key=key)
+                    st.vega_lite_chart(history, chart(history, lowest), key=key)
     st.html(legend_html(drawn) if drawn else _NO_CHART)
 
 
@@ -150,12 +148,16 @@ def legend_html(histories: Sequence[pd.DataFrame]) -> str:
     return f'<p class="kb-how">{" · ".join(parts)}.</p>'
 
 
-def chart(lowest: float, *, with_borders: bool = True) -> dict[str, Any]:
+def chart(history: pd.DataFrame, lowest: float) -> dict[str, Any]:
     """The Vega-Lite specification of a measure's line and band (https://vega.github.io/vega-lite/docs/).
 
-    ``with_borders``: the history has some; without any, Vega would warn that there is nothing to draw.
+    It names the first and the last time, and has borders only if the history has some: Vega, which Streamlit gives the
+    rows only afterwards, would warn that there is nothing to draw.
     """
-    x, y = {"field": "when", **_DAYS}, _axis(lowest)
+    # as text: it would take a number for a year
+    times = [time.isoformat() for time in (history["when"].min(), history["when"].max())]
+    x = {"field": "when", **_DAYS, "scale": {"padding": 6, "domain": times}}
+    y = _axis(lowest)
     value = {"x": x, "y": {"field": "value", **y}}
     interval_of = {"x": x, "y": {"field": "band", **y}, "y2": {"field": "high"}}
     # calculated, not clipped: Vega-Lite clips at the height without the axis, and the band would cover its labels
@@ -175,7 +177,7 @@ def chart(lowest: float, *, with_borders: bool = True) -> dict[str, Any]:
         "padding": _PADDING,
         "config": {"view": {"strokeWidth": 0}},
         "layer": [
-            *([borders] if with_borders else []),
+            *([borders] if any(history["border"]) else []),
             {"mark": {"type": "area", "color": _LINE, "opacity": 0.16}, **band},
             {"mark": {"type": "rule", "color": _LINE, "opacity": 0.35}, **band},
             {"mark": {"type": "line", "color": _LINE, "strokeWidth": 2}, "encoding": value},

@@ -98,6 +98,7 @@ def chart(times: Sequence[UsageOfTime]) -> dict[str, Any]:
     """The Vega-Lite specification of the bars: what became of the questions of each time."""
     present = [(fate, name, ink) for (fate, name), ink in zip(_FATES.items(), _INK, strict=True)]
     shown = [(name, ink) for fate, name, ink in present if any(getattr(each, fate) for each in times)]
+    most = max(sum(getattr(each, fate) for fate in _FATES) for each in times)
     names, inks = [name for name, _ in shown], [ink for _, ink in shown]
     return {
         "height": _HEIGHT,
@@ -115,7 +116,14 @@ def chart(times: Sequence[UsageOfTime]) -> dict[str, Any]:
                     "ticks": False,
                 },
             },
-            "y": {"field": "questions", "type": "quantitative", "title": None, "axis": {"tickMinStep": 1}},
+            "y": {
+                "field": "questions",
+                "type": "quantitative",
+                "title": None,
+                "axis": {"tickMinStep": 1},
+                # named, because Vega looks for it before Streamlit gives it the rows, and warns that there is none
+                "scale": {"domain": [0, most]},
+            },
             "color": {
                 "field": "became",
                 "type": "nominal",

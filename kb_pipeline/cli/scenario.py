@@ -1,5 +1,6 @@
 """``kb scenario`` lists, checks, loads and unloads networks; ``kb investigate`` says what broke in one, and why."""
 
+import os
 import sys
 from contextlib import closing
 from pathlib import Path
@@ -141,13 +142,15 @@ def unload(name: Name, as_json: AsJson = False) -> None:
 
 
 def investigate(
-    alert: Annotated[str, typer.Argument(help="An alert, or a storm of them; - reads it from stdin.")] = "-",
+    alert: Annotated[
+        str, typer.Argument(help="An alert, or a storm of them, or the file that has it; - reads stdin.")
+    ] = "-",
     name: Annotated[str, typer.Option("--scenario", help="The scenario; default: KB_SCENARIO, or the only one.")] = "",
     brief: Annotated[bool, typer.Option("--brief", help="Print only the cause, and what was seen.")] = False,
     as_json: AsJson = False,
 ) -> None:
     """Say what broke in a network, and why, step by step."""
-    text = sys.stdin.read(_MOST + 1) if alert == "-" else alert
+    text = _told(alert)
     if not text.strip() or len(text) > _MOST:
         raise ScenarioError(f"an alert has between 1 and {_MOST:,} characters")
     report = open_application(load_settings()).investigate(text, name, None if as_json or brief else err)
@@ -163,6 +166,16 @@ def investigate(
         path = " › ".join(each["heading_path"]) or each["title"]
         out.print(f"[bold]\\[Ref #{each['number']}][/] {escape(path)}", soft_wrap=True)
         out.print(f"  [dim]kb trace {escape(each['chunk_id'])}[/]", soft_wrap=True)
+
+
+def _told(alert: str) -> str:
+    """What was alerted: the argument itself, or what the file or the stream says that it names."""
+    if alert == "-":
+        return sys.stdin.read(_MOST + 1)
+    if os.path.isfile(alert):  # noqa: PTH113 - a long alert is no path, which pathlib raises at
+        with Path(alert).open(encoding="utf-8", errors="replace") as file:
+            return file.read(_MOST + 1)
+    return alert
 
 
 def _checked(counts: dict[str, int], found: "list[NetworkCheck]") -> dict[str, object]:

@@ -16,7 +16,7 @@ from kb_pipeline.contributions.content import escaped_lines
 from kb_pipeline.contributions.proposing import LONGEST_DESCRIPTION, Proposal, handed_in_on, preview
 from kb_pipeline.errors import KnowledgeBaseError
 from kb_pipeline.flow.workspace import Workspace
-from kb_pipeline.personal import question_to_keep, without_personal
+from kb_pipeline.personal import question_to_keep, without_personal, without_signature
 from kb_pipeline.records import ContributionSource
 from kb_pipeline.steps.article_ids import is_article_id
 
@@ -63,7 +63,7 @@ def hand_in(
     question = question_to_keep(finding.question, finding.names)
     parts = {
         "Question": question,
-        "Comment": without_personal(finding.comment, finding.names),
+        "Comment": without_personal(without_signature(finding.comment), finding.names),
     }
     content = "\n\n".join(
         f"**{name}:** {escaped_lines(text[:_MOST_CHARACTERS])}" for name, text in parts.items() if text.strip()

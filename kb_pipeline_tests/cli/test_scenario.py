@@ -33,7 +33,7 @@ def test_a_scenario_is_checked_loaded_investigated_and_unloaded(run: Run) -> Non
     assert said["events"][0]["event"] == "run_start"
     assert said["citations"][0]["article_id"].startswith("telco-runbook-")
     assert "[Ref #1] Fibre cut" in run("investigate", "2026-11-02T03:45:00Z what broke?").out
-    brief = run("investigate", "2026-11-02T03:45:00Z what broke?", "--brief")
+    brief = run("investigate", str(SAMPLE / "alert_storm.md"), "--brief")
     assert "Very likely cause: LINK-SYD-MEL" in brief.out and "Why" not in brief.out
     assert run("scenario", "load", "--json").json["changed"] == []
     assert set(run("scenario", "unload", "telco", "--json").json["removed"]) == set(loaded["articles"])

@@ -42,6 +42,13 @@ def test_an_answer_comes_with_references_sources_and_images(service: Client, ope
     assert '<img src="/api/images/layers/images/crop.png"' in shown
 
 
+def test_that_an_answer_is_current_is_said_once_it_is_opened_again(service: Client, open_page: Open) -> None:
+    page = ask(open_page())
+    assert "Crop to Content" in html(page) and "Still current" not in html(page.run())
+    again = open_page(conversation=page.query_params["conversation"])
+    assert "Still current" in html(again)
+
+
 def test_a_stopped_answer_stays_until_the_service_has_stored_that(
     open_page: Open, service: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:

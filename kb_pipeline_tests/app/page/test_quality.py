@@ -163,6 +163,9 @@ def run(day: int = 1, **changed: Any) -> QualityRun:
     return QualityRun(**fields | changed)
 
 
+WITH_BORDER = history_of([run(1), run(2, generation="two")], "article@5", "all")
+
+
 def question(**changed: Any) -> EvaluatedQuestion:
     found = FoundPassage(article_id="layers", chunk_id="layers-1", title="Layers", right=True)
     fields: dict[str, Any] = {"question_id": "1", "asked": "How?", "kind": "how-to", "article_id": "layers"}
@@ -234,20 +237,25 @@ def test_the_history_marks_where_index_or_questions_changed() -> None:
 
 @pytest.mark.parametrize(("lowest", "ticks"), [(0.4, [1.0, 0.8, 0.6, 0.4]), (0.0, [1.0, 0.8, 0.6, 0.4, 0.2, 0.0])])
 def test_a_chart_has_ticks_down_to_where_its_axis_begins(lowest: float, ticks: list[float]) -> None:
-    encoded = chart(lowest)["layer"][1]["encoding"]["y"]
+    encoded = chart(WITH_BORDER, lowest)["layer"][1]["encoding"]["y"]
     assert encoded["axis"]["values"] == ticks
     assert encoded["scale"]["domain"][0] == lowest
 
 
 def test_a_chart_draws_what_the_history_has() -> None:
-    columns = set(history_of([run()], "article@5", "all").columns)
-    named = set(re.findall(r"'field': '(\w+)'", str(chart(0.4))))
+    columns = set(WITH_BORDER.columns)
+    named = set(re.findall(r"'field': '(\w+)'", str(chart(WITH_BORDER, 0.4))))
     assert named == columns | {"band"}
 
 
 def test_without_borders_nothing_is_drawn_for_them() -> None:
-    assert "border" in str(chart(0.4))
-    assert "border" not in str(chart(0.4, with_borders=False)["layer"])
+    assert "border" in str(chart(WITH_BORDER, 0.4))
+    assert "border" not in str(chart(history_of([run(1), run(2)], "article@5", "all"), 0.4)["layer"])
+
+
+def test_a_chart_goes_from_the_first_run_to_the_last() -> None:
+    domain = chart(WITH_BORDER, 0.4)["layer"][-1]["encoding"]["x"]["scale"]["domain"]
+    assert domain == ["2026-03-01T02:00:00+00:00", "2026-03-02T02:00:00+00:00"]
 
 
 def test_the_legend_names_what_is_drawn_only() -> None:
@@ -258,7 +266,7 @@ def test_the_legend_names_what_is_drawn_only() -> None:
 
 
 def test_a_band_ends_where_the_axis_begins() -> None:
-    bands = [layer for layer in chart(0.4)["layer"] if "y2" in layer["encoding"]]
+    bands = [layer for layer in chart(WITH_BORDER, 0.4)["layer"] if "y2" in layer["encoding"]]
     assert len(bands) == 2
     for band in bands:
         assert band["encoding"]["y"]["field"] == "band"

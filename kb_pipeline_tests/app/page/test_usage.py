@@ -68,5 +68,6 @@ def test_a_title_is_text_and_of_many_articles_the_first_are_listed() -> None:
 def test_bars_have_only_parts_that_there_are() -> None:
     weeks = report(USED).weeks
     assert chart(weeks)["encoding"]["color"]["scale"]["domain"] == ["answered", "refused", "failed"]
+    assert chart(weeks)["encoding"]["y"]["scale"]["domain"] == [0, 4]
     parts = parts_of(weeks)
     assert parts[parts["from"] == "2026-11-23"]["questions"].sum() == 4
