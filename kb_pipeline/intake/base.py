@@ -80,9 +80,14 @@ class Fetched:
 
 @dataclass(frozen=True)
 class LeftOut:
-    """An item that is no article, such as an index of others."""
+    """An item that is no article, such as an index of others.
+
+    ``for_now``: each run asks for it again, as it may be one without another version: whom the source denies it today
+    may read it tomorrow.
+    """
 
     reason: str
+    for_now: bool = False
 
 
 class Options(BaseModel):

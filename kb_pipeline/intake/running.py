@@ -252,7 +252,7 @@ class _Intake:
         attempts = after_transient_errors(self._settings.attempts, _LONGEST_PAUSE)
         fetched = attempts(self.source.fetch, item, self.state.article_of)
         if isinstance(fetched, LeftOut):
-            return _Made(note=fetched.reason)
+            return _Made(note=fetched.reason, for_now=fetched.for_now)
         try:
             return self._write(row, fetched, readers)
         finally:
@@ -278,7 +278,7 @@ class _Intake:
         return number
 
     def _record_one(self, row: ListedItem, made: "_Made") -> None:
-        now = row._replace(made=token_of(row.item, self.source.made_by))
+        now = row._replace(made="" if made.for_now else token_of(row.item, self.source.made_by))
         if made.problem:
             self.taken.refused[row.item.id] = made.problem
             self.state.failed(row, made.problem)
@@ -338,6 +338,7 @@ class _Made:
     bytes: int = 0
     parts: Mapping[str, str] = field(default_factory=dict)
     note: str = ""
+    for_now: bool = False
     problem: str = ""
     is_new: bool = False
     is_changed: bool = False

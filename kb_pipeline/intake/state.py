@@ -57,7 +57,7 @@ class Counts(Record):
 
 
 class WhyLeftOut(Record):
-    """Why items are no articles: how many, and one of them."""
+    """Why items are no articles: how many, and one of them by its title, or else its id."""
 
     reason: str
     count: int
@@ -108,13 +108,14 @@ class IntakeState(SourceDatabase):
     def why_left_out(self) -> tuple[WhyLeftOut, ...]:
         """Why items and files are no articles, and are shown by none; what is said of most comes first."""
         rows = self._rows(
-            "SELECT reason, count(*), min(item) FROM ("
-            "SELECT note AS reason, item FROM items WHERE outcome = 'left out' UNION ALL "
-            "SELECT reason, item FROM unused WHERE item NOT IN "
+            "SELECT reason, count(*), min(item), name FROM ("  # the name is that of the least item
+            "SELECT note AS reason, item, coalesce(nullif(json_extract(listing, '$.title'), ''), item) AS name "
+            "FROM items WHERE outcome = 'left out' UNION ALL "
+            "SELECT reason, item, item FROM unused WHERE item NOT IN "
             "(SELECT part.key FROM items, json_each(items.parts) AS part WHERE outcome = 'article')"
             ") GROUP BY reason ORDER BY count(*) DESC, reason"
         )
-        return tuple(WhyLeftOut(reason=reason, count=count, example=example) for reason, count, example in rows)
+        return tuple(WhyLeftOut(reason=reason, count=count, example=example) for reason, count, _, example in rows)
 
     def known_id(self, item_id: str) -> str | None:
         """The id of the article that an item has already."""

@@ -126,7 +126,7 @@ class ZendeskSource(IntakeSource):
         try:
             article = self._api.ask(f"{self._path}/articles/{item.id}").get("article") or {}
         except DeniedError:  # whoever may read the article here may not read it there any more
-            return LeftOut("Zendesk does not let it be read")
+            return LeftOut("Zendesk does not let it be read", for_now=True)
         if article.get("draft"):
             return LeftOut("it is a draft")
         title = html.escape(item.title)

@@ -278,6 +278,15 @@ def test_a_page_that_became_an_index_is_no_article_any_more(wiki: Listed, settin
     assert (run(wiki, settings).left_out, wiki.fetched) == (1, [])
 
 
+def test_what_is_left_out_only_for_now_is_asked_for_again(wiki: Listed, settings: Settings) -> None:
+    wiki.fetching = {"p001": lambda: LeftOut("you may not read it", for_now=True)}
+    for _ in range(2):
+        taken = run(wiki, settings)
+        assert [(each.reason, each.count) for each in taken.why_left_out] == [("you may not read it", 1)]
+    wiki.fetching = {}
+    assert run(wiki, settings).new == ["wiki-p001"]
+
+
 def test_many_that_became_indexes_at_once_stay_until_that_is_confirmed(settings: Settings, staging: Path) -> None:
     wiki = Listed().fill(30)
     run(wiki, settings)

@@ -264,7 +264,7 @@ class ConfluenceSource(IntakeSource):
                 return Fetched(document.file, {document.file: self._api.file(document.path)})
             answer = self._api.ask(f"{_V2}/pages/{item.id}", **{"body-format": "storage"})
         except DeniedError:  # whoever may read the article may not read the page any more
-            return LeftOut("Confluence does not let it be read")
+            return LeftOut("Confluence does not let it be read", for_now=True)
         shown = _Shown(self, item, article_of)
         body = html_of(((answer.get("body") or {}).get("storage") or {}).get("value", ""), shown)
         title = html.escape(item.title)

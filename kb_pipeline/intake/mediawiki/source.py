@@ -115,7 +115,7 @@ class MediaWikiSource(IntakeSource):
         try:
             rendered = self._rendered(pageid=item.id, prop="text|images")
         except DeniedError:  # whoever may read the article may not read the page any more
-            return LeftOut("the wiki does not let it be read")
+            return LeftOut("the wiki does not let it be read", for_now=True)
         title = html.escape(item.title)
         text = f'<!doctype html>\n<html><head><meta charset="utf-8"><title>{title}</title></head>\n<body><main>\n'
         text += f"<h1>{title}</h1>\n{rendered['text']}\n</main></body></html>\n"

@@ -232,7 +232,7 @@ class SharePointSource(IntakeSource):
                 return self._written_page(file, article_of)
             return self._markdown(file, article_of) if format_of(file.path) == "markdown" else self._document(file)
         except DeniedError:  # whoever may read the article here may not read it there any more
-            return LeftOut("SharePoint does not let it be read")
+            return LeftOut("SharePoint does not let it be read", for_now=True)
 
     def _document(self, file: File) -> Fetched:
         self._arriving.mkdir(parents=True, exist_ok=True)
