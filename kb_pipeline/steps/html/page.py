@@ -101,6 +101,8 @@ _CLASSES = names(
     "md-header md-footer md-sidebar md-tabs md-content__button md-source-file nav-chapters nav-wrapper menu-bar "
     "theme-doc-breadcrumbs theme-doc-footer theme-doc-toc-mobile theme-edit-this-page pagination-nav prev-next "
     "printfooter mw-editsection editsection catlinks noprint "
+    # Confluence's export: who changed the page last
+    "page-metadata "
     # any site
     "toc table-of-contents tableofcontents on-this-page page-toc local-toc breadcrumb breadcrumbs pagination pager "
     "navbar nav-bar topnav site-header site-footer site-nav page-footer global-nav footer skip-link skiplink skip-nav "

@@ -15,6 +15,7 @@ from kb_pipeline_tests.steps.html.pages import convert, markdown
         '<ul class="docnav top"><li>GONE</ul>',
         '<div class="sphinxsidebar">GONE</div>',
         '<div class="toc"><p>GONE</div>',
+        '<div class="page-metadata">Created by <span class="author">GONE</span>, last modified on Jan 02, 2026</div>',
         '<div class="contents topic"><p>GONE</div>',
         '<div id="toc">GONE</div>',
         '<div id="path"><a href=a>GONE</a> &gt; <a href=b>GONE too</a></div>',
