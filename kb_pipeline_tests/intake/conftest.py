@@ -17,12 +17,16 @@ from kb_pipeline.intake.git import GitOptions, GitSource
 from kb_pipeline.intake.mail.source import MailOptions, MailSource
 from kb_pipeline.intake.mediawiki.source import MediaWikiOptions, MediaWikiSource
 from kb_pipeline.intake.sharepoint.source import SharePointOptions, SharePointSource
+from kb_pipeline.intake.zendesk import ZendeskOptions, ZendeskSource
 from kb_pipeline.settings import Settings
 from kb_pipeline_tests.confluence_service import Confluence
 from kb_pipeline_tests.dovecot import PASSWORD, USER, Dovecot
 from kb_pipeline_tests.graph_service import SharePoint
 from kb_pipeline_tests.mediawiki import Wiki, installed, make_wiki
+from kb_pipeline_tests.zendesk_service import HelpCenter
 
+NOWHERE = "http://127.0.0.1:1"
+"""Where no server is."""
 PROSE = "Open the valve slowly, and wait until the gauge shows three bars before you go on."
 Put = Callable[[str, str | bytes], None]
 
@@ -50,6 +54,10 @@ class FolderTree:
     def remove(self, name: str) -> None:
         (self.root / name).unlink()
 
+    def vanish(self) -> None:
+        """Let the whole source be gone: its disk is not mounted, its server is down."""
+        self.root.rename(self.root.with_name("elsewhere"))
+
     def source(self, settings: Settings, **options: object) -> IntakeSource:
         return FolderSource("manual", FolderOptions.model_validate({"path": self.path, **options}), settings)
 
@@ -59,6 +67,9 @@ class ZipTree(FolderTree):
 
     def source(self, settings: Settings, **options: object) -> IntakeSource:
         self.path = self.root.with_suffix(".zip")
+        if not self.root.exists():
+            self.path.unlink()
+            return super().source(settings, **options)
         with zipfile.ZipFile(self.path, "w", zipfile.ZIP_DEFLATED) as archive:
             for path in sorted(self.root.rglob("*")):
                 archive.write(path, path.relative_to(self.root))
@@ -73,9 +84,10 @@ class GitTree(FolderTree):
             who = ("-c", "user.name=A", "-c", "user.email=a@example.org")
             subprocess.run(["git", "-C", str(self.root), *who, *arguments], check=True)
 
-        git("init", "--quiet")
-        git("add", "-A")
-        git("commit", "--quiet", "--allow-empty", "-m", "docs")
+        if self.root.exists():
+            git("init", "--quiet")
+            git("add", "-A")
+            git("commit", "--quiet", "--allow-empty", "-m", "docs")
         given = {"repository": str(self.root), **options}
         return GitSource("manual", GitOptions.model_validate(given), settings)
 
@@ -105,7 +117,7 @@ class ImapMailbox(MailFolder):
 
     def __init__(self, folder: Path, server: Dovecot) -> None:
         super().__init__(folder)
-        self._server = server
+        self._server, self._address = server, server.address
 
     def put(self, name: str, data: str | bytes) -> None:
         self._server.remove(f"<{name}@example.org>")
@@ -116,9 +128,12 @@ class ImapMailbox(MailFolder):
         super().remove(name)
         self._server.remove(f"<{name}@example.org>")
 
+    def vanish(self) -> None:
+        self._address = NOWHERE.removeprefix("http://")
+
     def source(self, settings: Settings, **options: object) -> IntakeSource:
         signed_in = settings.model_copy(update={"intake_passwords": SecretStr(f'{{"manual": "{PASSWORD}"}}')})
-        given = {"server": self._server.address, "user": USER, **options}
+        given = {"server": self._address, "user": USER, **options}
         return MailSource("manual", MailOptions.model_validate(given), signed_in)
 
 
@@ -136,6 +151,9 @@ class WikiTree(FolderTree):
     def remove(self, name: str) -> None:
         self._wiki.remove(self._title(name))
 
+    def vanish(self) -> None:
+        self._wiki.url = NOWHERE
+
     def source(self, settings: Settings, **options: object) -> IntakeSource:
         given = {"url": f"{self._wiki.url}/api.php", "exclude": ["Main Page"], **options}
         return MediaWikiSource("manual", MediaWikiOptions.model_validate(given), settings)
@@ -149,21 +167,48 @@ class ConfluenceTree(FolderTree):
     """The same as public pages of a Confluence."""
 
     def __init__(self, site: Confluence) -> None:
-        self._site, self._ids = site, {"more/next.html": "1", "start.html": "2"}
+        self._site, self._ids = site, {"more/next.html": "1", "start.html": "2"}  # links are written by these ids
         site.needs_token = False
 
     def put(self, name: str, data: str | bytes) -> None:
         assert isinstance(data, str)
         body = data.replace('href="more/next.html', 'href="/wiki/spaces/DOC/pages/1/Next')
         title = name.removesuffix(".html")
-        self._site.put(self._ids[name], title, re.sub(r"</?(html|head|title|body|h1)>", " ", body))
+        own = self._ids.setdefault(name, f"{len(self._ids) + 1}")
+        self._site.put(own, title, re.sub(r"</?(html|head|title|body|h1)>", " ", body))
 
     def remove(self, name: str) -> None:
         self._site.remove(self._ids[name])
 
+    def vanish(self) -> None:
+        self._site.url = NOWHERE
+
     def source(self, settings: Settings, **options: object) -> IntakeSource:
         given = {"url": self._site.url, **options}
         return ConfluenceSource("manual", ConfluenceOptions.model_validate(given), settings)
+
+
+class ZendeskTree(FolderTree):
+    """The same as public articles of a help center."""
+
+    def __init__(self, center: HelpCenter) -> None:
+        self._center, self._ids = center, {"more/next.html": 1, "start.html": 2}  # links are written by these ids
+
+    def put(self, name: str, data: str | bytes) -> None:
+        assert isinstance(data, str)
+        body = data.replace('href="more/next.html', 'href="/hc/en-us/articles/1-Next')
+        own = self._ids.setdefault(name, len(self._ids) + 1)
+        self._center.put(own, name.removesuffix(".html"), re.sub(r"</?(html|head|title|body|h1)>", " ", body))
+
+    def remove(self, name: str) -> None:
+        del self._center.articles[self._ids[name]]
+
+    def vanish(self) -> None:
+        self._center.url = NOWHERE
+
+    def source(self, settings: Settings, **options: object) -> IntakeSource:
+        given = {"url": self._center.url, **options}
+        return ZendeskSource("manual", ZendeskOptions.model_validate(given), settings)
 
 
 class SharePointTree(FolderTree):
@@ -178,6 +223,9 @@ class SharePointTree(FolderTree):
 
     def remove(self, name: str) -> None:
         self._site.remove("docs", f"docs-{name.replace('/', '-')}")
+
+    def vanish(self) -> None:
+        self._site.shown_as = self._site.url = NOWHERE
 
     def source(self, settings: Settings, **options: object) -> IntakeSource:
         given = {"url": self._site.site, "graph": self._site.url, **options}

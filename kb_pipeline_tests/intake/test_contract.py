@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from upath import UPath
 
+from kb_pipeline.errors import KnowledgeBaseError
 from kb_pipeline.intake.base import IntakeSource, Item
 from kb_pipeline.intake.running import preview, run
 from kb_pipeline.settings import Settings
@@ -23,12 +24,14 @@ from kb_pipeline_tests.intake.conftest import (
     MailFolder,
     SharePointTree,
     WikiTree,
+    ZendeskTree,
     ZipTree,
     page,
 )
 from kb_pipeline_tests.intake.website.site import SiteTree
 from kb_pipeline_tests.managed_identity import signed_in
 from kb_pipeline_tests.mediawiki import running_wiki
+from kb_pipeline_tests.zendesk_service import help_center
 
 Tree = FolderTree | SiteTree
 KINDS: Mapping[str, Callable[[Path], Tree]] = {
@@ -41,6 +44,7 @@ KINDS: Mapping[str, Callable[[Path], Tree]] = {
         *KINDS,
         "confluence",
         "sharepoint",
+        "zendesk",
         pytest.param("mediawiki", marks=pytest.mark.rare("starts a wiki, which apt must have")),
         pytest.param("imap", marks=pytest.mark.rare("starts Dovecot, which apt must have")),
     ]
@@ -59,6 +63,10 @@ def tree(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Tree]:
     if request.param == "confluence":
         with confluence() as site:
             yield filled(ConfluenceTree(site))
+        return
+    if request.param == "zendesk":
+        with help_center() as center:
+            yield filled(ZendeskTree(center))
         return
     if request.param == "sharepoint":
         with signed_in(request.getfixturevalue("monkeypatch")) as identity, sharepoint(identity) as library:
@@ -129,6 +137,30 @@ def test_what_is_gone_is_removed(tree: Tree, settings: Settings, staging: Path) 
     assert run(tree.source(settings), settings).gone == ["manual-more-next"]
     assert [path.name for path in staging.iterdir()] == ["manual-start"]
     assert run(tree.source(settings), settings).gone == []
+
+
+@pytest.mark.slow("puts 24 pages into each source")
+def test_half_of_the_articles_lost_at_once_are_held(tree: Tree, settings: Settings, staging: Path) -> None:
+    more = [f"more/part{number:02}.html" for number in range(22)]
+    for name in more:
+        tree.put(name, page(f"<p>{PROSE} This is the part {name}.</p>", name))
+    links = "".join(f'<a href="{name}">{name}</a> ' for name in ("more/next.html", *more))
+    tree.put("start.html", page(f"<p>{PROSE}</p>{links}"))
+    assert len(run(tree.source(settings), settings).new) == 24
+    for name in more[::2]:
+        tree.remove(name)
+    taken = run(tree.source(settings), settings)
+    assert (taken.gone, len(list(staging.iterdir()))) == ([], 24)
+    assert "11 of 24 articles are missing" in taken.guard
+
+
+def test_a_source_that_vanishes_changes_nothing(tree: Tree, settings: Settings, staging: Path) -> None:
+    run(tree.source(settings), settings)
+    before = {path: path.read_bytes() for path in staging.rglob("*") if path.is_file()}
+    tree.vanish()
+    with pytest.raises(KnowledgeBaseError):
+        run(tree.source(settings.model_copy(update={"attempts": 1})), settings)
+    assert {path: path.read_bytes() for path in staging.rglob("*") if path.is_file()} == before
 
 
 def test_readers_of_the_source_are_the_readers_of_its_articles(tree: Tree, settings: Settings, staging: Path) -> None:

@@ -108,5 +108,8 @@ class SiteTree:
     def remove(self, name: str) -> None:
         del self.site.pages[f"/{name}"]
 
+    def vanish(self) -> None:
+        self.site.close()
+
     def source(self, settings: Settings, **options: object) -> TreeSource | WebsiteSource:
         return self.site.source(settings, "manual", "start.html", **options)
