@@ -5,6 +5,7 @@ article; the pictures that it shows come with it; pages that only lead to others
 """
 
 import posixpath
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
 from pathlib import Path
@@ -42,6 +43,8 @@ _INTERNAL = ("_", ".")
 """Folders whose names begin so hold what a tool needs (``_static``, ``_modules``), and no pages."""
 
 
+_NAME_AND_ID = re.compile(r"(.+) [0-9a-f]{32}")
+"""How Notion names the files that it exports."""
 _MOST_MISSING = 200
 """Files that a page misses and that are looked for in each run."""
 _PAGES_AT_ONCE = 16
@@ -105,7 +108,7 @@ class TreeSource(IntakeSource):
 
     def _items_of(self, name: str, version: str) -> Iterator[Item | Refused]:
         address, readers = self._options.url and self._options.url + quote(name), self._readers(posixpath.dirname(name))
-        page = Item(id=name, version=version, link=address, readers=readers)
+        page = Item(id=name, version=version, title=_title_of(name), link=address, readers=readers)
         try:
             chaptered = self._chapters(name)
         except KnowledgeBaseError:  # fetching it says what is wrong
@@ -242,6 +245,13 @@ class FolderSource(TreeSource):
     def __init__(self, name: str, options: FolderOptions, settings: Settings) -> None:
         _check_apart(options.path, settings)
         super().__init__(name, options, open_tree(options.path), settings)
+
+
+def _title_of(name: str) -> str:
+    """The title of a table that would have its file's name with an id; "" if the file has a title of its own."""
+    stem = posixpath.splitext(posixpath.basename(name))[0]
+    match = _NAME_AND_ID.fullmatch(stem) if format_of(name) == "spreadsheet" else None
+    return match[1] if match else ""
 
 
 def _check_apart(path: Path, settings: Settings) -> None:

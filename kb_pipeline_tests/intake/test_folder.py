@@ -265,3 +265,14 @@ def test_what_becomes_no_article_is_told_with_its_reason(tree: FolderTree, setti
     ]  # fmt: skip
     chosen = run(tree.source(settings, exclude=["*.mp3", "*.gif", "index.html"]), settings)
     assert (chosen.left_out, chosen.why_left_out) == (0, ())
+
+
+def test_a_table_of_notion_has_a_title_without_its_id(tree: FolderTree, settings: Settings, staging: Path) -> None:
+    tree.put(f"Parts {'0a' * 16}.csv", "Name,Bars\nValve,3\n")
+    tree.put(f"Plan {'0b' * 16}.md", f"# The plan\n\n{PROSE}")
+    run(tree.source(settings), settings)
+    titles = {path.parent.name[:12]: json.loads(path.read_text()) for path in staging.glob("*/metadata.json")}
+    assert {name: facts.get("title") for name, facts in titles.items()} == {
+        "manual-parts": "Parts",
+        "manual-plan-": None,
+    }
