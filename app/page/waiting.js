@@ -3,6 +3,7 @@
 
 const APP = '[data-testid="stApp"]'
 const BOX = '[data-testid="stChatInputTextArea"]'
+const ELEMENT = '[data-testid="stMainBlockContainer"] [data-testid="stElementContainer"]'
 const SEND = '[data-testid="stChatInputSubmitButton"]'
 const GONE_MS = 2000 // a line that is back sooner was not missed
 const LOCKED_MS = 3000 // a question that arrived is shown by then
@@ -16,6 +17,8 @@ const store = (name, value) =>
 
 const app = () => document.querySelector(APP)?.dataset ?? {}
 const isConnected = () => app().testConnectionState === 'CONNECTED'
+// Streamlit takes no question while its script runs.
+const isReady = () => navigator.onLine && isConnected() && app().testScriptState === 'notRunning'
 const box = () => document.querySelector(BOX)
 const shown = (text) => [...document.querySelectorAll('.kb-question')].filter((each) => each.textContent.trim() === text).length
 
@@ -33,6 +36,7 @@ const pressEnter = () => setTimeout(() => box()?.dispatchEvent(new KeyboardEvent
 // --- what is typed -----------------------------------------------------------------------------------
 
 let isSettled = false // whether nothing that was typed or sent before is missing
+let settled // in this box; Streamlit may make another one, without its text
 
 // A question that was sent is kept until the page shows it; "send": it could not be sent yet.
 function sending() {
@@ -40,7 +44,6 @@ function sending() {
   if (!text) return
   store('sent', { text, before: shown(text), conversation: location.search })
   store('draft', null)
-  isSettled ||= isConnected() // the page need not be ready for it: it is on its way, and not lost
 }
 
 function typed(event) {
@@ -49,7 +52,7 @@ function typed(event) {
 
 function pressed(event) {
   if (!event.target.matches?.(BOX) || event.key !== 'Enter' || event.shiftKey || event.isComposing) return
-  if (navigator.onLine) return sending()
+  if (isReady()) return sending()
   event.preventDefault()
   event.stopImmediatePropagation()
   keepToSend()
@@ -57,7 +60,7 @@ function pressed(event) {
 
 function clicked(event) {
   if (!event.target.closest?.(SEND)) return
-  if (navigator.onLine) return sending()
+  if (isReady()) return sending()
   event.preventDefault()
   event.stopImmediatePropagation()
   keepToSend()
@@ -82,19 +85,23 @@ function settle() {
   if (sent && shown(sent.text) > (sent.conversation === location.search ? sent.before : 0)) store('sent', null)
   const field = box()
   if (!isSettled) unlock()
-  if (isSettled || !isConnected() || app().testScriptState !== 'notRunning' || !field || field.disabled) return
-  isSettled = true
+  if (!isReady() || !field || field.disabled) return
   const draft = stored('draft')
   const lost = stored('sent')
-  store('sent', null)
-  if (draft) {
+  if (draft && (draft.send || field !== settled)) {
     if (field.value !== draft.text) put(draft.text)
-    if (draft.send) pressEnter()
-  } else if (lost && !field.value) {
+    if (draft.send) {
+      store('draft', { text: draft.text })
+      pressEnter()
+    }
+  } else if (!isSettled && lost && !field.value) {
     put(lost.text)
     say('notSent')
     document.addEventListener('input', () => say(), { once: true })
   }
+  if (!isSettled) store('sent', null)
+  isSettled = true
+  settled = field
 }
 
 // --- before there is a page --------------------------------------------------------------------------
@@ -112,12 +119,22 @@ function typeEarly() {
   })
 }
 
-// Whoever was typing goes on typing.
+// It goes when something of the page is there. Its own box stays until that has a successor: whoever was typing goes on.
 function handOver() {
-  if (!early?.isConnected || !box()) return
-  const wasTyping = [early, document.body].includes(document.activeElement)
-  early.parentElement.remove() // what it covers takes no focus
-  if (wasTyping) box().focus()
+  const waiting = document.getElementById('kb-waiting')
+  if (!waiting) return
+  const field = box()
+  const isThere = document.querySelector(ELEMENT) && (!early || app().testScriptState === 'notRunning')
+  if (!field && !isThere) return
+  const wasTyping = early && [early, document.body].includes(document.activeElement)
+  const draft = stored('draft')
+  waiting.remove() // what it covers takes no focus
+  if (!field) return
+  if (draft && !field.value) {
+    put(draft.text)
+    store('draft', draft)
+  }
+  if (wasTyping) field.focus()
 }
 
 // --- the line ----------------------------------------------------------------------------------------

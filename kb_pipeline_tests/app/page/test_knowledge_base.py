@@ -236,7 +236,7 @@ def test_facts_are_listed_and_limit_the_list(service: Client, browse: Browse, mo
     monkeypatch.setattr(Client, "articles", articles)
     page = browse()
     shown = html(page)
-    for words in (">press.pdf<", ">Manual<", ">12 pages<", ">2024-05-31<", "&lt;b&gt;Works&lt;/b&gt;"):
+    for words in (">press.pdf<", ">Manual<", ">12 pages<", ">31 May 2024<", "&lt;b&gt;Works&lt;/b&gt;"):
         assert words in shown
     page = page.selectbox(key="article-type").set_value("Report").run()
     assert "No article meets these filters" in html(page)
