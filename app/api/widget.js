@@ -64,7 +64,8 @@
     img { display: block; max-width: 100%; margin: .4rem 0 .8rem; border: 1px solid var(--line); border-radius: 8px; background: #fff; }
     a { color: var(--accent); } summary { cursor: pointer; padding: .25rem 0; }
     .ref { min-height: 1.5rem; min-width: 1.5rem; padding: 0 .4rem; margin: 0 .1rem; border-radius: 999px; font-size: .8rem; color: var(--accent); text-align: center; }
-    .options { display: grid; gap: .5rem; } .quiet { color: var(--muted); margin: .6rem 1rem; min-height: 1.5rem; }
+    .options { display: grid; gap: .5rem; } .unseen { position: absolute; width: 1px; height: 1px; margin: 0; overflow: hidden; clip-path: inset(50%); }
+    .quiet { color: var(--muted); margin: .6rem 1rem; min-height: 1.5rem; }
     form { display: flex; align-items: end; gap: .5rem; padding: .7rem 1rem 1rem; border-top: 1px solid var(--line); }
     form > label { flex: 1; font-size: .85rem; color: var(--muted); }
     textarea { display: block; width: 100%; margin-top: .2rem; padding: .45rem .6rem; font: inherit; font-size: 16px; color: var(--ink);
@@ -147,12 +148,14 @@
 
   const choice = (text, ...asked) => element('button', { type: 'button', onclick: () => ask(...asked) }, text)
 
+  // Returns what is read out: who sees the answer needs no word of it.
   function show(question, said) {
     const sources = new Map(said.sources.map((source) => [source.number, sourceOf(source)]))
+    const answer = said.answer.map((node) => drawn(node, sources))
     const folded = said.more.map((node) => drawn(node, sources))
     talk.replaceChildren(
       element('p', { className: 'asked' }, question),
-      ...said.answer.map((node) => drawn(node, sources)),
+      ...answer,
       ...(folded.length ? [element('details', {}, element('summary', {}, say.more), ...folded)] : []),
       ...choices(say.which, said.options.map(({ article_id, title }) => choice(title, question, [article_id]))),
       ...choices(say.instead, said.ask_instead.map((instead) => choice(instead, instead))),
@@ -160,11 +163,13 @@
     )
     talk.scrollTop = 0
     talk.hidden = false
+    return sources.size ? say.ready : answer.map((each) => each.textContent ?? each).join(' ')
   }
 
   let asking = 0
   async function ask(question, documents = []) {
     const mine = ++asking
+    status.className = 'quiet'
     status.textContent = say.searching
     box.focus() // what was clicked goes
     try {
@@ -172,8 +177,8 @@
       const said = await reply.json()
       if (mine !== asking) return
       if (!reply.ok) throw new Error(said.error?.message ?? say.failed)
-      show(question, said)
-      status.textContent = say.ready
+      status.textContent = show(question, said)
+      status.className = 'unseen'
     } catch (error) {
       // what fetch itself throws tells a reader nothing
       if (mine === asking) status.textContent = error instanceof TypeError || error instanceof SyntaxError ? say.failed : error.message

@@ -105,6 +105,15 @@ def test_a_visitor_reads_an_answer_with_its_picture_and_its_sources(page: Page) 
     picture(page, "widget-answer")
 
 
+def test_without_an_answer_none_is_announced(page: Page) -> None:
+    page.get_by_role("button", name="Ask").press("Enter")
+    page.keyboard.type("Who won the world cup of 1954?")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("status")).to_have_text("Nothing in the knowledge base answers this.")
+    expect(page.get_by_role("status")).to_have_css("width", "1px")  # it stands above already
+    expect(page.get_by_text("Here is the answer.")).to_have_count(0)
+
+
 def test_what_articles_write_stays_text(page: Page) -> None:
     answer = ask(page)
     expect(answer.locator("summary", has_text=EVIL).first).to_be_visible()
