@@ -169,10 +169,20 @@ function letReach() {
   }
 }
 
+// Streamlit names the place for files, and says that it is only decoration: it is a group.
+function tellOfFiles() {
+  for (const each of document.querySelectorAll('[data-testid="stFileUploaderDropzone"][role="presentation"]')) {
+    each.setAttribute('role', 'group')
+  }
+}
+
 let asked = 0
-function lookAtWidths() {
+function lookAtAll() {
   cancelAnimationFrame(asked)
-  asked = requestAnimationFrame(letReach)
+  asked = requestAnimationFrame(() => {
+    letReach()
+    tellOfFiles()
+  })
 }
 
 export default function ({ data, parentElement, setTriggerValue }) {
@@ -203,10 +213,10 @@ export default function ({ data, parentElement, setTriggerValue }) {
   addEventListener('afterprint', foldAgain)
   for (const pointing of POINTING) document.addEventListener(pointing, keepWithin)
   parentElement.shown?.disconnect()
-  parentElement.shown = new MutationObserver(lookAtWidths)
+  parentElement.shown = new MutationObserver(lookAtAll)
   parentElement.shown.observe(document.body, { childList: true, subtree: true })
-  window.addEventListener('resize', lookAtWidths)
-  lookAtWidths()
+  window.addEventListener('resize', lookAtAll)
+  lookAtAll()
   document.documentElement.dataset.kbBridge = 'listens'
   return () => {
     document.removeEventListener('click', parentElement.clicked)
@@ -215,7 +225,7 @@ export default function ({ data, parentElement, setTriggerValue }) {
     removeEventListener('afterprint', foldAgain)
     for (const pointing of POINTING) document.removeEventListener(pointing, keepWithin)
     parentElement.shown.disconnect()
-    window.removeEventListener('resize', lookAtWidths)
+    window.removeEventListener('resize', lookAtAll)
     delete document.documentElement.dataset.kbBridge
   }
 }

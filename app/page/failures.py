@@ -5,6 +5,7 @@ import logging
 import streamlit as st
 
 from app.client import ClientError, ServiceDownError
+from app.page import session
 from app.page.templates import render
 
 _log = logging.getLogger(__name__)
@@ -31,6 +32,8 @@ def failure_html(failure: Exception) -> str:
     title = _TITLES.get(failure.problem.code, "This did not work")
     message = sentence(failure.problem.message)
     if isinstance(failure, ServiceDownError):
+        if not session.page_settings().is_only_local:
+            return panel("The knowledge base does not answer at the moment", "Try again in a minute.")
         return panel(title, f"{message} Start it with this command, then try again.", "kb serve")
     if failure.problem.code == "index_unavailable":
         return panel(title, message, ingest_if_advised(failure.problem.message))

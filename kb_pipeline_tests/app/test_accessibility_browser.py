@@ -46,7 +46,7 @@ PLACES = {
 def page(knowledge_base: Settings, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Page]:
     folder = tmp_path_factory.mktemp("place")
     shutil.copytree(knowledge_base.staging, folder / "staging")
-    place = Place(knowledge_base, folder, KB_STAGING=str(folder / "staging"))
+    place = Place(knowledge_base, folder, KB_STAGING=str(folder / "staging"), KB_UPLOADERS='["local"]')
     own = knowledge_base.model_copy(
         update={"home": place.environment["KB_HOME"], "staging": place.environment["KB_STAGING"]}
     )
@@ -174,6 +174,21 @@ def test_a_contribution_and_its_form(reading: Page) -> None:
     expect(code).to_have_attribute("tabindex", "0")  # the keyboard reaches what has to be scrolled
     in_the_dark(reading)
     expect(turning).to_be_visible()
+    assert violations(reading, COLOURS) == []
+
+
+@pytest.mark.rare("axe on a further place")
+def test_a_file_to_upload(reading: Page) -> None:
+    reading.goto("/contributions")
+    reading.get_by_text("Upload a file").click()
+    expect(reading.get_by_role("textbox", name="Topics")).to_be_visible()
+    assert violations(reading) == []
+    reading.locator("input[type=file]").set_input_files({"name": "a.md", "mimeType": "text/markdown", "buffer": b"# A"})
+    expect(reading.get_by_text("a.md")).to_be_visible()
+    assert violations(reading) == []
+    in_the_dark(reading)
+    reading.get_by_text("Upload a file").click()
+    expect(reading.get_by_role("textbox", name="Topics")).to_be_visible()
     assert violations(reading, COLOURS) == []
 
 

@@ -3,8 +3,10 @@
 import pytest
 
 from app.client import ClientError, ServiceDownError
+from app.page import session
 from app.page.failures import failure_html
 from app.schema.wire import Problem
+from app.settings import AppSettings
 
 
 @pytest.mark.parametrize(
@@ -23,6 +25,15 @@ def test_it_says_what_to_do(failure: Exception, told: list[str]) -> None:
     html = failure_html(failure)
     assert all(words in html for words in told)
     assert "secret detail" not in html
+
+
+def test_who_reads_on_a_machine_of_others_learns_neither_its_address_nor_its_commands(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(session, "page_settings", lambda: AppSettings(easy_auth=True))
+    html = failure_html(ServiceDownError("http://10.0.0.7:8088"))
+    assert "does not answer at the moment" in html and "Try again in a minute." in html
+    assert "10.0.0.7" not in html and "kb serve" not in html
 
 
 def test_nobody_is_told_to_ingest_into_an_index_of_others() -> None:
