@@ -51,7 +51,10 @@ function typed(event) {
 }
 
 function pressed(event) {
-  if (!event.target.matches?.(BOX) || event.key !== 'Enter' || event.shiftKey || event.isComposing) return
+  if (event.key !== 'Enter' || event.shiftKey || event.isComposing) return
+  const draft = stored('draft')
+  if (draft && event.target === document.body && box() !== settled) store('draft', { ...draft, send: true }) // between two boxes
+  if (!event.target.matches?.(BOX)) return
   if (isReady()) return sending()
   event.preventDefault()
   event.stopImmediatePropagation()
@@ -90,6 +93,7 @@ function settle() {
   const lost = stored('sent')
   if (draft && (draft.send || field !== settled)) {
     if (field.value !== draft.text) put(draft.text)
+    if (document.activeElement === document.body) field.focus()
     if (draft.send) {
       store('draft', { text: draft.text })
       pressEnter()
