@@ -77,7 +77,7 @@ function keepToSend() {
 }
 
 // Streamlit opens the box again when the answer to a question ends, which this server has never heard of.
-const isLocked = () => isConnected() && app().testScriptState === 'notRunning' && box()?.disabled && stored('sent')
+const isLocked = () => isReady() && box()?.disabled && stored('sent')
 function unlock() {
   if (isLocked()) setTimeout(() => isLocked() && location.reload(), LOCKED_MS)
 }

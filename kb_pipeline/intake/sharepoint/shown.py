@@ -31,7 +31,7 @@ class PageSite(Protocol):
         """What is in a file."""
 
 
-class PageContents:
+class SharedPage:
     """What one page, at an ``address``, shows and leads to. ``file`` is where SharePoint keeps it."""
 
     def __init__(self, site: PageSite, address: str, file: File | None, article_of: ArticleOf) -> None:

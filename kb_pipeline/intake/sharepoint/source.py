@@ -34,7 +34,7 @@ from kb_pipeline.intake.sharepoint.libraries import (
     why_not_published,
 )
 from kb_pipeline.intake.sharepoint.permissions import Readers
-from kb_pipeline.intake.sharepoint.shown import PageContents
+from kb_pipeline.intake.sharepoint.shown import SharedPage
 from kb_pipeline.settings import Settings
 from kb_pipeline.steps.fingerprint import fingerprint
 from kb_pipeline.steps.html.decode import decode
@@ -251,7 +251,7 @@ class SharePointSource(IntakeSource):
         title = html.escape(item.title)
         text = f'<!doctype html>\n<html><head><meta charset="utf-8"><title>{title}</title></head>\n<body><main>\n'
         text += f"<h1>{title}</h1>\n{html_of(answer.get('canvasLayout') or {})}\n</main></body></html>\n"
-        return _article(text, PageContents(self, item.link, self._file_at(path_of(item.link)), article_of))
+        return _article(text, SharedPage(self, item.link, self._file_at(path_of(item.link)), article_of))
 
     def _written_page(self, file: File, article_of: ArticleOf) -> Fetched | LeftOut:
         try:
@@ -260,7 +260,7 @@ class SharePointSource(IntakeSource):
             return LeftOut("it is empty")
         except UnreadableArticleError as exc:
             raise IntakeError(str(exc)) from exc
-        return _article(text, PageContents(self, self._place_of(file), file, article_of))
+        return _article(text, SharedPage(self, self._place_of(file), file, article_of))
 
     def _markdown(self, file: File, article_of: ArticleOf) -> Fetched:
         data, main = self.content(file), main_of(file)
@@ -268,7 +268,7 @@ class SharePointSource(IntakeSource):
             text = data.decode("utf-8-sig")
         except UnicodeDecodeError:
             return Fetched(main, {main: data})  # the conversion says what is wrong with it
-        shown = PageContents(self, self._place_of(file), file, article_of)
+        shown = SharedPage(self, self._place_of(file), file, article_of)
         written = rewrite_markdown(text, shown.link, shown.picture)
         return Fetched(main, {main: written.encode(), **shown.files}, shown.parts)
 
@@ -312,7 +312,7 @@ def _path_of_content(file: File) -> str:
     return f"/drives/{file.library}/items/{file.id}/content"
 
 
-def _article(text: str, shown: PageContents) -> Fetched | LeftOut:
+def _article(text: str, shown: SharedPage) -> Fetched | LeftOut:
     if reason := why_no_article(text):
         return LeftOut(reason)
     page = rewrite_page(text, shown.link, shown.picture)

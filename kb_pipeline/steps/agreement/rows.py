@@ -12,7 +12,7 @@ _RULER = re.compile(r"[\s:|-]+")
 
 
 @dataclass(frozen=True, slots=True)
-class Cell:
+class RowCell:
     """A cell of a row: ``subject`` is the row's first cell, ``column`` what stands above, ``text`` the whole row.
 
     Of the first cell, the others are the subject: ``is_first``.
@@ -26,7 +26,7 @@ class Cell:
     is_first: bool
 
 
-def rows_of(markdown: str) -> Iterator[Cell]:
+def rows_of(markdown: str) -> Iterator[RowCell]:
     """Yield the cells of all tables, without those that name rows and columns."""
     section = ""
     for block in parse_blocks(markdown):
@@ -38,7 +38,7 @@ def rows_of(markdown: str) -> Iterator[Cell]:
                 for at, cell in enumerate(row[: len(columns)]):
                     subject = row[0] if at else " ".join(row[1:])
                     if cell and subject:
-                        yield Cell(
+                        yield RowCell(
                             section, subject, columns[at], cell, " | ".join(each for each in row if each), at == 0
                         )
 
