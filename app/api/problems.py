@@ -3,6 +3,7 @@
 import logging
 import math
 from collections.abc import Mapping
+from functools import partial
 
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
@@ -41,37 +42,31 @@ def answer_problem(error: AnswerError) -> JSONResponse:
     return problem(error.status, error.code, str(error), headers)
 
 
+_TOLD: Mapping[type[KnowledgeBaseError], tuple[int, str]] = {
+    ArticleNotFoundError: (404, "not_found"),
+    RunNotFoundError: (404, "not_found"),
+    ContributionNotFoundError: (404, "not_found"),
+    GapNotFoundError: (404, "not_found"),
+    InvestigationNotFoundError: (404, "not_found"),
+    NetworkNotFoundError: (404, "not_found"),
+    OwnContributionError: (403, "own_contribution"),
+    NotAReviewerError: (403, "not_a_reviewer"),
+    NotAnUploaderError: (403, "not_an_uploader"),
+    NotAnAdministratorError: (403, "not_an_administrator"),
+    ContributionDecidedError: (409, "already_decided"),
+}
+"""Errors whose message is for whoever asked, as it is: the HTTP status and the code of each."""
+
+
+def _told(status: int, code: str, _: Request, exc: Exception) -> JSONResponse:
+    return problem(status, code, str(exc))
+
+
 def handle_problems(app: FastAPI) -> None:
     """Register handlers that turn every exception of the application's routes into such a response."""
 
-    @app.exception_handler(ArticleNotFoundError)
-    @app.exception_handler(RunNotFoundError)
-    @app.exception_handler(ContributionNotFoundError)
-    @app.exception_handler(GapNotFoundError)
-    @app.exception_handler(InvestigationNotFoundError)
-    @app.exception_handler(NetworkNotFoundError)
-    def not_found(_: Request, exc: KnowledgeBaseError) -> JSONResponse:
-        return problem(404, "not_found", str(exc))
-
-    @app.exception_handler(OwnContributionError)
-    def own(_: Request, exc: OwnContributionError) -> JSONResponse:
-        return problem(403, "own_contribution", str(exc))
-
-    @app.exception_handler(NotAReviewerError)
-    def forbidden(_: Request, exc: NotAReviewerError) -> JSONResponse:
-        return problem(403, "not_a_reviewer", str(exc))
-
-    @app.exception_handler(NotAnUploaderError)
-    def no_uploader(_: Request, exc: NotAnUploaderError) -> JSONResponse:
-        return problem(403, "not_an_uploader", str(exc))
-
-    @app.exception_handler(NotAnAdministratorError)
-    def not_administrator(_: Request, exc: NotAnAdministratorError) -> JSONResponse:
-        return problem(403, "not_an_administrator", str(exc))
-
-    @app.exception_handler(ContributionDecidedError)
-    def decided(_: Request, exc: ContributionDecidedError) -> JSONResponse:
-        return problem(409, "already_decided", str(exc))
+    for kind, (status, code) in _TOLD.items():
+        app.add_exception_handler(kind, partial(_told, status, code))
 
     @app.exception_handler(ContributionError)
     def refused(_: Request, exc: ContributionError) -> JSONResponse:

@@ -11,6 +11,7 @@ from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
 
 import httpx
 from pydantic import ValidationError
@@ -46,6 +47,11 @@ class ServiceDownError(ClientError):
 
     def __init__(self, url: str) -> None:
         super().__init__(Problem(code="service_down", message=f"the service does not answer at {url}"))
+
+
+def path_of(*parts: str) -> str:
+    """The path of a route of the service: ``path_of("gaps", gap_id)``, whatever signs an id has."""
+    return "/api/" + "/".join(quote(part, safe="") for part in parts)
 
 
 def problem_of(reply: httpx.Response) -> Problem:

@@ -4,12 +4,11 @@ import json
 from collections.abc import Iterable, Iterator
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any, TypeVar
-from urllib.parse import quote
 
 import httpx
 from pydantic import BaseModel
 
-from app.client.answers import CUT_SHORT, TOO_LONG, ClientError, ServiceDownError, problem_of
+from app.client.answers import CUT_SHORT, TOO_LONG, ClientError, ServiceDownError, path_of, problem_of
 from app.schema.network import (
     Agents,
     AlertRequest,
@@ -42,9 +41,9 @@ class NetworkClient:
         url: str
         _http: httpx.Client
 
-        def _get(self, kind: type[_Message], path: str, /, **params: str | int | None) -> _Message: ...
+        def _get(self, kind: type[_Message], path: str, /, **params: Any) -> _Message: ...
 
-        def _send(self, kind: type[_Message], method: str, path: str, message: Wire) -> _Message: ...
+        def _send(self, kind: type[_Message], method: str, path: str, message: Wire | None = None) -> _Message: ...
 
     def query_graph(self, query: str) -> GraphQueryResponse:
         """Query vertices and edges in the language of the backend; what is wrong with the query is in ``error``."""
@@ -86,11 +85,11 @@ class NetworkClient:
 
     def investigation(self, investigation_id: str) -> Investigation:
         """An investigation with its events, report and findings."""
-        return self._get(Investigation, _investigation(investigation_id))
+        return self._get(Investigation, path_of("investigations", investigation_id))
 
     def investigation_events(self, investigation_id: str, after: int = 0) -> Iterator[InvestigationEvent]:
         """The events of an investigation after the one with the id ``after``, until it ends."""
-        path = f"{_investigation(investigation_id)}/events"
+        path = path_of("investigations", investigation_id, "events")
         headers = {"last-event-id": str(after)} if after else {}
         return self._stream(self._http.stream("GET", path, headers=headers, timeout=_SILENCE))
 
@@ -131,7 +130,3 @@ def read_events(lines: Iterable[str]) -> Iterator[InvestigationEvent]:
                 event: Any = {"id": fields.get("id"), "event": fields.get("event"), "data": json.loads(fields["data"])}
                 yield InvestigationEvent.model_validate(event)
             fields = {}
-
-
-def _investigation(investigation_id: str) -> str:
-    return f"/api/investigations/{quote(investigation_id, safe='')}"

@@ -5,7 +5,7 @@ from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from datetime import date
 from typing import Any, ClassVar, Self, TypeVar
-from urllib.parse import quote, unquote
+from urllib.parse import unquote
 
 import httpx
 from pydantic import BaseModel, ValidationError
@@ -19,6 +19,7 @@ from app.client.answers import (
     SentPicture,
     ServiceDownError,
     open_answer,
+    path_of,
     problem_of,
 )
 from app.client.network import NetworkClient
@@ -26,7 +27,7 @@ from app.client.service_token import ServiceToken
 from app.grounding.citations import DOCUMENT_ROUTE, IMAGE_ROUTE
 from app.schema.answers import ChatAnswer
 from app.schema.articles import Article, ArticleList, ArticleSort, ArticleStatus, ArticleUse
-from app.schema.asking import ChatRequest, CollectionList, Suggestions, picture_path
+from app.schema.asking import ChatRequest, CollectionList, Suggestions
 from app.schema.context import Backlog, KnowledgeContext, Mode
 from app.schema.contributions import (
     Acceptance,
@@ -146,21 +147,20 @@ class Client(NetworkClient):
 
     def picture(self, response_id: str, headers: Mapping[str, str] | None = None) -> SentPicture:
         """The picture that the person sent with a question. ``headers`` are for this request only."""
-        path = picture_path(quote(response_id, safe=""))
-        reply = self._request("GET", path, headers=dict(headers or {}))
+        reply = self._request("GET", path_of("responses", response_id, "picture"), headers=dict(headers or {}))
         return SentPicture(reply.content, reply.headers.get("content-type", ""))
 
     def answer(self, response_id: str) -> ChatAnswer:
         """A finished answer with its citations."""
-        return self._get(ChatAnswer, f"/api/responses/{quote(response_id, safe='')}/answer")
+        return self._get(ChatAnswer, path_of("responses", response_id, "answer"))
 
     def feedback(self, response_id: str, feedback: Feedback) -> None:
         """Store a reader's rating of an answer."""
-        self._request("POST", f"/api/responses/{quote(response_id, safe='')}/feedback", feedback)
+        self._request("POST", path_of("responses", response_id, "feedback"), feedback)
 
     def source_opened(self, response_id: str, number: int) -> None:
         """Count that a reader opened a source of an answer."""
-        self._request("POST", f"/api/responses/{quote(response_id, safe='')}/opened", OpenedSource(number=number))
+        self._request("POST", path_of("responses", response_id, "opened"), OpenedSource(number=number))
 
     # --- conversations ---------------------------------------------------------------------------
 
@@ -170,31 +170,31 @@ class Client(NetworkClient):
 
     def conversation(self, conversation_id: str) -> Conversation:
         """A conversation with all its turns."""
-        return self._get(Conversation, _conversation(conversation_id))
+        return self._get(Conversation, path_of("conversations", conversation_id))
 
     def conversation_as_markdown(self, conversation_id: str) -> str:
         """A conversation with the sources of its answers, as the text of a Markdown file."""
-        return self._request("GET", f"{_conversation(conversation_id)}/markdown").text
+        return self._request("GET", path_of("conversations", conversation_id, "markdown")).text
 
     def rename(self, conversation_id: str, title: str) -> Conversation:
         """Give a conversation another title."""
-        return self._send(Conversation, "PATCH", _conversation(conversation_id), NewTitle(title=title))
+        return self._send(Conversation, "PATCH", path_of("conversations", conversation_id), NewTitle(title=title))
 
     def delete(self, conversation_id: str) -> None:
         """Delete a conversation."""
-        self._request("DELETE", _conversation(conversation_id))
+        self._request("DELETE", path_of("conversations", conversation_id))
 
     def share(self, conversation_id: str, response_id: str) -> Share:
         """Make a link by which others may read an answer."""
-        return _read(Share, self._request("POST", _shares(conversation_id, response_id)))
+        return self._send(Share, "POST", path_of("conversations", conversation_id, "shares", response_id))
 
     def take_back(self, conversation_id: str, response_id: str) -> None:
         """Take back the link of an answer."""
-        self._request("DELETE", _shares(conversation_id, response_id))
+        self._request("DELETE", path_of("conversations", conversation_id, "shares", response_id))
 
     def shared(self, share_id: str) -> SharedAnswer:
         """The answer that a link leads to, as far as the person may read it."""
-        return self._get(SharedAnswer, f"/api/shares/{quote(share_id, safe='')}")
+        return self._get(SharedAnswer, path_of("shares", share_id))
 
     # --- the knowledge base ----------------------------------------------------------------------
 
@@ -223,25 +223,25 @@ class Client(NetworkClient):
             department=department or None,
             since=since.isoformat() if since else None,
             sort=sort if sort != "title" else None,
-            descending="true" if descending else None,
+            descending=descending,
         )
 
     def documents(self, filters: DocumentListParameters | None = None) -> DocumentList:
         """The documents that meet the filters, the newest first."""
         parameters = (filters or DocumentListParameters()).model_dump(mode="json", exclude_defaults=True)
-        return _read(DocumentList, self._request("GET", "/api/documents", params=parameters))
+        return self._get(DocumentList, "/api/documents", **parameters)
 
     def document(self, article_id: str) -> DocumentDetails:
         """A document with its summaries."""
-        return self._get(DocumentDetails, f"/api/documents/{quote(article_id, safe='')}")
+        return self._get(DocumentDetails, path_of("documents", article_id))
 
     def article(self, article_id: str, *, page: int | None = None, chunk: str | None = None) -> Article:
         """A published article; of a long document the part with this page or this chunk."""
-        return self._get(Article, f"/api/articles/{quote(article_id, safe='')}", page=page, chunk=chunk)
+        return self._get(Article, path_of("articles", article_id), page=page, chunk=chunk)
 
     def article_use(self, article_id: str) -> ArticleUse:
         """How often an article is cited, and the questions that it should have answered."""
-        return self._get(ArticleUse, f"/api/articles/{quote(article_id, safe='')}/use")
+        return self._get(ArticleUse, path_of("articles", article_id, "use"))
 
     def search(
         self,
@@ -253,19 +253,17 @@ class Client(NetworkClient):
     ) -> SearchResults:
         """Search for passages; ``knowledge`` is another mode than the service's own."""
         modes = [mode, knowledge] if knowledge else mode
-        parameters = {"q": query, "mode": modes, "top": top}
-        return _read(SearchResults, self._request("GET", "/api/search", params=parameters))
+        return self._get(SearchResults, "/api/search", q=query, mode=modes, top=top)
 
     def backlog(self, article_id: str) -> Backlog:
         """The items of an article's sections that are left for later."""
-        return self._get(Backlog, f"/api/articles/{quote(article_id, safe='')}/backlog")
+        return self._get(Backlog, path_of("articles", article_id, "backlog"))
 
     def context(
         self, articles: Sequence[str], *, mode: KnowledgeMode | None = None, tokens: int = 10_000
     ) -> KnowledgeContext:
         """What these articles say, as one text for another agent."""
-        parameters = {"articles": list(articles), "tokens": tokens, **({"mode": mode} if mode else {})}
-        return _read(KnowledgeContext, self._request("GET", "/api/context", params=parameters))
+        return self._get(KnowledgeContext, "/api/context", articles=list(articles), tokens=tokens, mode=mode)
 
     def mode(self) -> Mode:
         """The service's own mode, and whether it makes a difference to the person."""
@@ -293,15 +291,15 @@ class Client(NetworkClient):
 
     def try_model(self, address: ModelAddress) -> ModelTrial:
         """Try a model with three small requests."""
-        return _read(ModelTrial, self._request("POST", "/api/model/trial", json=_with_key(address)))
+        return self._send(ModelTrial, "POST", "/api/model/trial", json=_with_key(address))
 
     def choose_model(self, choice: ModelChoice) -> ModelInUse:
         """Let this model word the answers until the service ends."""
-        return _read(ModelInUse, self._request("PUT", "/api/model", json=_with_key(choice)))
+        return self._send(ModelInUse, "PUT", "/api/model", json=_with_key(choice))
 
     def forget_model(self) -> ModelInUse:
         """Answer as the service's settings say again."""
-        return _read(ModelInUse, self._request("DELETE", "/api/model"))
+        return self._send(ModelInUse, "DELETE", "/api/model")
 
     def image(self, path: str, *, etag: str | None = None, headers: Mapping[str, str] | None = None) -> ServedBytes:
         """The image at a percent-encoded path of the service, ``/api/images/...``.
@@ -334,7 +332,7 @@ class Client(NetworkClient):
 
     def contribution(self, contribution_id: str) -> ContributionDetails:
         """A contribution with what accepting it would change."""
-        return self._get(ContributionDetails, _contribution(contribution_id))
+        return self._get(ContributionDetails, path_of("contributions", contribution_id))
 
     def contribute(self, new: NewContribution) -> ContributionDetails:
         """Propose knowledge, or only check a draft."""
@@ -342,7 +340,8 @@ class Client(NetworkClient):
 
     def upload(self, new: NewUpload, data: bytes) -> ContributionDetails:
         """Hand in a file as a whole article."""
-        reply = self._request(
+        return self._send(
+            ContributionDetails,
             "POST",
             "/api/uploads",
             params=new.model_dump(exclude_defaults=True),
@@ -350,16 +349,15 @@ class Client(NetworkClient):
             headers={"content-type": "application/octet-stream"},
             timeout=_UPLOAD_SECONDS,
         )
-        return _read(ContributionDetails, reply)
 
     def accept(self, contribution_id: str, acceptance: Acceptance) -> ContributionDetails:
         """Put a contribution into the staging folder."""
-        return self._send(ContributionDetails, "POST", f"{_contribution(contribution_id)}/accept", acceptance)
+        return self._send(ContributionDetails, "POST", path_of("contributions", contribution_id, "accept"), acceptance)
 
     def reject(self, contribution_id: str, reason: str) -> ContributionDetails:
         """Reject a contribution."""
-        rejection = Rejection(reason=reason)
-        return self._send(ContributionDetails, "POST", f"{_contribution(contribution_id)}/reject", rejection)
+        path = path_of("contributions", contribution_id, "reject")
+        return self._send(ContributionDetails, "POST", path, Rejection(reason=reason))
 
     # --- quality ---------------------------------------------------------------------------------
 
@@ -373,7 +371,7 @@ class Client(NetworkClient):
 
     def quality_run(self, run_id: str) -> QualityRunDetails:
         """An evaluation run with the outcome of each question."""
-        return self._get(QualityRunDetails, f"/api/quality/runs/{quote(run_id, safe='')}")
+        return self._get(QualityRunDetails, path_of("quality", "runs", run_id))
 
     def compare_quality(self, before: str, after: str) -> QualityComparison:
         """The questions whose outcome differs between two runs."""
@@ -385,25 +383,31 @@ class Client(NetworkClient):
 
     def gaps(self, *, now: bool = False, dismissed: bool = False) -> KnowledgeGapList:
         """What was asked and not answered, most asked first: as of last night, or as of now, for reviewers."""
-        wanted = {"now": now, "dismissed": dismissed}
-        return self._get(KnowledgeGapList, "/api/gaps", **{name: "true" for name, is_on in wanted.items() if is_on})
+        return self._get(KnowledgeGapList, "/api/gaps", now=now, dismissed=dismissed)
 
     def gap(self, gap_id: str, *, whole: bool = False) -> KnowledgeGap:
         """One gap, for reviewers; ``whole``: with the last question as it was written, if that is kept."""
-        return self._get(KnowledgeGap, f"/api/gaps/{quote(gap_id, safe='')}", **({"whole": "true"} if whole else {}))
+        return self._get(KnowledgeGap, path_of("gaps", gap_id), whole=whole)
 
     def decide_gap(self, gap_id: str, decided: GapDecided) -> KnowledgeGap:
         """Assign or dismiss a gap, for reviewers."""
-        return self._send(KnowledgeGap, "PUT", f"/api/gaps/{quote(gap_id, safe='')}", decided)
+        return self._send(KnowledgeGap, "PUT", path_of("gaps", gap_id), decided)
 
     # --- requests --------------------------------------------------------------------------------
 
-    def _get(self, kind: type[_Message], path: str, /, **params: str | int | None) -> _Message:
+    def _get(self, kind: type[_Message], path: str, /, **params: Any) -> _Message:
+        """Read what is at a path; parameters that are ``None`` are not sent."""
         query = {name: value for name, value in params.items() if value is not None}
-        return _read(kind, self._request("GET", path, params=query))
+        return self._send(kind, "GET", path, params=query)
 
-    def _send(self, kind: type[_Message], method: str, path: str, message: Wire) -> _Message:
-        return _read(kind, self._request(method, path, message))
+    def _send(
+        self, kind: type[_Message], method: str, path: str, message: Wire | None = None, **options: Any
+    ) -> _Message:
+        reply = self._request(method, path, message, **options)
+        try:
+            return kind.model_validate_json(reply.content)
+        except ValidationError as exc:
+            raise ClientError(NOT_THE_SERVICE, reply.status_code) from exc
 
     def _request(
         self,
@@ -427,25 +431,6 @@ class Client(NetworkClient):
         return reply
 
 
-def _shares(conversation_id: str, response_id: str) -> str:
-    return f"{_conversation(conversation_id)}/shares/{quote(response_id, safe='')}"
-
-
-def _conversation(conversation_id: str) -> str:
-    return f"/api/conversations/{quote(conversation_id, safe='')}"
-
-
-def _contribution(contribution_id: str) -> str:
-    return f"/api/contributions/{quote(contribution_id, safe='')}"
-
-
 def _with_key(address: ModelAddress) -> dict[str, Any]:
     """The message with its key, which no other form of it shows."""
     return {**address.model_dump(mode="json"), "api_key": address.api_key.get_secret_value()}
-
-
-def _read(kind: type[_Message], reply: httpx.Response) -> _Message:
-    try:
-        return kind.model_validate_json(reply.content)
-    except ValidationError as exc:
-        raise ClientError(NOT_THE_SERVICE, reply.status_code) from exc
