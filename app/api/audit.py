@@ -69,34 +69,6 @@ RECORDED: Mapping[str, Action] = {
 ANSWERED_LATER = "POST /v1/responses"
 """The route whose lines are written with the answers, which begin or go on after its response."""
 
-NOT_RECORDED = frozenset(
-    {
-        # the service itself
-        *("GET /health", "GET /readiness", "GET /widget.js", "GET /v1/readiness", "GET /v1/models", "GET /v1/entities"),
-        *("GET /openapi.json", "GET /query/openapi.json", "GET /query/health", "GET /api/agents", "GET /api/scenarios"),
-        *(
-            "GET /api/me",
-            "GET /api/mode",
-            "GET /api/model",
-            "POST /api/model/trial",
-            "GET /api/tools",
-            "GET /api/web/stats",
-        ),
-        # lists: titles and facts of what the caller may see
-        *("GET /api/articles", "GET /api/documents", "GET /api/collections", "GET /api/suggestions"),
-        *("GET /api/conversations", "GET /api/contributions", "GET /api/investigations"),
-        *("GET /api/quality/runs", "GET /api/quality/use"),
-        *("GET /api/usage", "GET /api/usage.csv"),
-        # what is the caller's own
-        *("DELETE /api/conversations/{conversation_id}", "DELETE /v1/responses/{response_id}"),
-        *("POST /api/responses/{response_id}/feedback", "GET /api/responses/{response_id}/picture"),
-        *("POST /v1/responses/{response_id}/cancel", "POST /api/responses/{response_id}/opened"),
-        # each call of a tool is recorded where it is made
-        "POST /mcp",
-    }
-)
-"""Routes that are not recorded."""
-
 _REFUSED = frozenset({401, 403, 404})
 MOST_REFUSALS = 5
 """Lines of refusals of the gate, a minute, for each action and status."""

@@ -27,7 +27,7 @@ from app.client.service_token import ServiceToken
 from app.grounding.citations import DOCUMENT_ROUTE, IMAGE_ROUTE
 from app.schema.answers import ChatAnswer
 from app.schema.articles import Article, ArticleList, ArticleSort, ArticleStatus, ArticleUse
-from app.schema.asking import ChatRequest, CollectionList, Suggestions
+from app.schema.asking import ChatRequest, CollectionList, Suggestions, picture_at
 from app.schema.context import Backlog, KnowledgeContext, Mode
 from app.schema.contributions import (
     Acceptance,
@@ -145,9 +145,9 @@ class Client(NetworkClient):
             picture=picture,
         )
 
-    def picture(self, response_id: str, headers: Mapping[str, str] | None = None) -> SentPicture:
-        """The picture that the person sent with a question. ``headers`` are for this request only."""
-        reply = self._request("GET", path_of("responses", response_id, "picture"), headers=dict(headers or {}))
+    def picture(self, response_id: str) -> SentPicture:
+        """The picture that the person sent with a question."""
+        reply = self._request("GET", path_of("responses", response_id, "picture"))
         return SentPicture(reply.content, reply.headers.get("content-type", ""))
 
     def answer(self, response_id: str) -> ChatAnswer:
@@ -301,25 +301,15 @@ class Client(NetworkClient):
         """Answer as the service's settings say again."""
         return self._send(ModelInUse, "DELETE", "/api/model")
 
-    def image(self, path: str, *, etag: str | None = None, headers: Mapping[str, str] | None = None) -> ServedBytes:
-        """The image at a percent-encoded path of the service, ``/api/images/...``.
-
-        ``etag`` names the copy that the caller has; ``headers`` are for this request only.
-        """
-        headers = {**(headers or {}), **({"if-none-match": etag} if etag else {})}
-        return self._file(IMAGE_ROUTE, "GET", path, headers)
-
-    def original(self, path: str, method: str = "GET", headers: Mapping[str, str] | None = None) -> ServedBytes:
-        """What is at a percent-encoded path below ``/api/documents/``: an original file, or a picture of a page.
+    def file(self, path: str, method: str = "GET", headers: Mapping[str, str] | None = None) -> ServedBytes:
+        """An image, an original file, the picture of a page or of a question at a percent-encoded path of the service.
 
         ``headers`` are for this request only; with those of ranges and validators the status may be 206, 304 or 416.
         """
-        return self._file(DOCUMENT_ROUTE, method, path, headers or {})
-
-    def _file(self, route: str, method: str, path: str, headers: Mapping[str, str]) -> ServedBytes:
-        if not path.startswith(route) or ".." in unquote(path.partition("?")[0]).split("/"):
+        plain = unquote(path.partition("?")[0])
+        if ".." in plain.split("/") or not (plain.startswith((IMAGE_ROUTE, DOCUMENT_ROUTE)) or picture_at(plain)):
             raise ClientError(NO_IMAGE, 404)
-        reply = self._request(method, path, headers=dict(headers), accepted=(200, 206, 304, 416))
+        reply = self._request(method, path, headers=dict(headers or {}), accepted=(200, 206, 304, 416))
         return ServedBytes(reply.status_code, reply.content, reply.headers)
 
     # --- contributions ---------------------------------------------------------------------------

@@ -71,7 +71,7 @@ def shown_page(citation: Citation, page: int, article: Article | None, *, is_cha
         ClientError: there is no picture of it.
     """
     url = page_picture_url(citation.article_id, page, width=_WIDTH, citation=None if is_changed else citation)
-    headers = session.client().original(url, "HEAD").headers
+    headers = session.client().file(url, "HEAD").headers
     marked, wanted = map(int, headers.get("kb-marked", "0/0").split("/"))
     is_cited_scan = headers.get("kb-scan") == "true" and page in citation.pages
     note = note_on_marks(marked, wanted, is_cited_scan=is_cited_scan)

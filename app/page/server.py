@@ -1,8 +1,8 @@
 """The page's web server: Streamlit's, plus compression, security headers, what readers see before Streamlit's scripts
-have come, and a proxy for the service's images.
+have come, and a proxy for the service's files.
 
-The page's server fetches images because the browser may not be able to reach the service, and because the service
-checks for each image whether this reader may see it.
+The page's server fetches files because the browser may not be able to reach the service, and because the service
+checks for each whether this reader may see it.
 """
 
 import asyncio
@@ -42,9 +42,13 @@ time."""
 _NOT_COMPRESSED = (*DEFAULT_EXCLUDED_CONTENT_TYPES, PDF)
 """A browser reads a long PDF in pieces, beginning with the page that it shows; of a compressed one it needs all."""
 _HEALTH_PATHS = frozenset({"/_stcore/health"})
-_PROXIED_HEADERS = ("content-type", "etag", "cache-control", "last-modified", "content-disposition")
-_PROXIED_OF_DOCUMENTS = (
-    *_PROXIED_HEADERS,
+_SENT_HEADERS = ("range", "if-range", "if-none-match")
+_PROXIED_HEADERS = (
+    "content-type",
+    "etag",
+    "cache-control",
+    "last-modified",
+    "content-disposition",
     "accept-ranges",
     "content-range",
     "content-security-policy",
@@ -52,7 +56,6 @@ _PROXIED_OF_DOCUMENTS = (
     "kb-scan",
 )
 _PICTURE_TYPES = frozenset({"image/png", "image/jpeg", "image/webp"})
-_SENT_FOR_DOCUMENTS = ("range", "if-range", "if-none-match")
 
 
 class WithoutOrigin:
@@ -90,9 +93,7 @@ def create_page(settings: AppSettings, host: str = "127.0.0.1") -> App:
     return App(
         _SCRIPT,
         lifespan=lifespan,
-        routes=[
-            *(route(settings.service_url) for route in (image_route, document_route, picture_route)),
-        ],
+        routes=file_routes(settings.service_url),
         middleware=[
             guard,
             # for browsers that do not take brotli, and for all that is not kept; streams of events, pictures and
@@ -113,60 +114,24 @@ def _import_what_readers_need() -> None:
     load_sdk()
 
 
-def _refusal(error: ClientError) -> Response:
-    """What the service answered instead of a file."""
-    status = 502 if isinstance(error, ServiceDownError) else error.status or 502
-    return JSONResponse({"error": error.problem.model_dump()}, status)
-
-
-def image_route(service_url: str) -> Route:
-    """A route that fetches images from the service, with the identity headers of the reader."""
+def file_routes(service_url: str) -> list[Route]:
+    """Routes that fetch images, documents and pictures of questions, with the identity headers of the reader."""
     client = Client(service_url, token=token_for(service_url))
 
-    def image(request: Request) -> Response:  # not async: it runs in a thread, because the client blocks
-        path = request.scope.get("raw_path", request.url.path.encode()).decode("ascii").partition("?")[0]
-        headers = dict(who_asks(request.headers))
-        try:
-            image_file = client.image(path, etag=request.headers.get("if-none-match"), headers=headers)
-        except ClientError as exc:
-            return _refusal(exc)
-        if not image_file.headers.get("content-type", "image/png").startswith("image/"):
-            return JSONResponse({"error": {"code": "not_found", "message": "this is not an image"}}, 404)
-        proxied = {name: image_file.headers[name] for name in _PROXIED_HEADERS if name in image_file.headers}
-        return Response(image_file.content, image_file.status, proxied)
-
-    return Route(IMAGE_ROUTE + "{path:path}", image, methods=["GET"])
-
-
-def picture_route(service_url: str) -> Route:
-    """A route that fetches the picture of a question from the service, with the identity headers of its reader."""
-    client = Client(service_url, token=token_for(service_url))
-
-    def picture(request: Request) -> Response:  # not async: it runs in a thread, because the client blocks
-        try:
-            sent = client.picture(request.path_params["response_id"], dict(who_asks(request.headers)))
-        except ClientError as exc:
-            return _refusal(exc)
-        if sent.media_type not in _PICTURE_TYPES:
-            return JSONResponse({"error": {"code": "not_found", "message": "this is not a picture"}}, 404)
-        return Response(sent.data, media_type=sent.media_type, headers={"cache-control": "private, no-cache"})
-
-    return Route(picture_path("{response_id}"), picture, methods=["GET"])
-
-
-def document_route(service_url: str) -> Route:
-    """A route that fetches pictures of pages and original files, with the identity headers of the reader."""
-    client = Client(service_url, token=token_for(service_url))
-
-    def document(request: Request) -> Response:  # not async: it runs in a thread, because the client blocks
+    def file(request: Request) -> Response:  # not async: it runs in a thread, because the client blocks
         path = request.scope.get("raw_path", request.url.path.encode()).decode("ascii").partition("?")[0]
         query = f"?{request.url.query}" if request.url.query else ""
-        sent = {name: request.headers[name] for name in _SENT_FOR_DOCUMENTS if name in request.headers}
+        sent = {name: request.headers[name] for name in _SENT_HEADERS if name in request.headers}
         try:
-            file = client.original(path + query, request.method, {**dict(who_asks(request.headers)), **sent})
+            file = client.file(path + query, request.method, {**dict(who_asks(request.headers)), **sent})
         except ClientError as exc:
-            return _refusal(exc)
-        proxied = {name: file.headers[name] for name in _PROXIED_OF_DOCUMENTS if name in file.headers}
+            status = 502 if isinstance(exc, ServiceDownError) else exc.status or 502
+            return JSONResponse({"error": exc.problem.model_dump()}, status)
+        is_picture = file.headers.get("content-type", "image/png") in _PICTURE_TYPES
+        if not (is_picture or path.startswith(DOCUMENT_ROUTE)):
+            return JSONResponse({"error": {"code": "not_found", "message": "this is not an image"}}, 404)
+        proxied = {name: file.headers[name] for name in _PROXIED_HEADERS if name in file.headers}
         return Response(file.content, file.status, proxied)
 
-    return Route(DOCUMENT_ROUTE + "{path:path}", document, methods=["GET", "HEAD"])
+    paths = (IMAGE_ROUTE + "{path:path}", DOCUMENT_ROUTE + "{path:path}", picture_path("{response_id}"))
+    return [Route(path, file, methods=["GET", "HEAD"]) for path in paths]

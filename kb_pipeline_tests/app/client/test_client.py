@@ -232,7 +232,7 @@ def test_who_asks_goes_with_every_request() -> None:
                 assert [said async for said in stream] == []
 
         asyncio.run(once())
-        client.image("/api/images/a/images/b.png", headers={"x-ms-client-principal-id": "ben"})
+        client.file("/api/images/a/images/b.png", headers={"x-ms-client-principal-id": "ben"})
     assert [request.headers["x-ms-client-principal-id"] for request in server.seen] == ["anna", "ben"]
 
 
@@ -243,17 +243,23 @@ def test_an_image_that_the_asker_has_is_not_sent_again() -> None:
 
     with saying(image) as server:
         client = Client(server.url)
-        first = client.image("/api/images/a/images/b.png")
-        again = client.image("/api/images/a/images/b.png", etag=first.headers["etag"])
+        first = client.file("/api/images/a/images/b.png")
+        again = client.file("/api/images/a/images/b.png", headers={"if-none-match": first.headers["etag"]})
     assert (first.status, first.content, again.status, again.content) == (200, b"png", 304, b"")
 
 
 @pytest.mark.parametrize(
-    "path", ["/api/conversations", "/api/images/../conversations", "/api/images/%2e%2e/conversations"]
+    "path",
+    [
+        "/api/conversations",
+        "/api/images/../conversations",
+        "/api/images/%2e%2e/conversations",
+        "/api/responses/resp_1/answer",
+    ],
 )
-def test_only_images_are_fetched_as_images(path: str) -> None:
+def test_only_files_are_fetched_as_files(path: str) -> None:
     with saying(Response(b"{}")) as server, pytest.raises(ClientError, match="no image"):
-        Client(server.url).image(path)
+        Client(server.url).file(path)
     assert server.seen == []
 
 

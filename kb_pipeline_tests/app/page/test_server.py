@@ -15,7 +15,7 @@ from websockets.sync.client import connect
 
 from app.page import session
 from app.page.policy import PageHeaders, policy
-from app.page.server import document_route, image_route, picture_route
+from app.page.server import file_routes
 from app.settings import AppSettings
 from kb_pipeline.settings import Settings
 from kb_pipeline_tests.app.model_servers import OwnModel
@@ -38,7 +38,7 @@ def serve(_: object, request: Request) -> Response:
 @pytest.fixture
 def page() -> Iterator[TestClient]:
     with OwnModel(serve) as service:
-        yield TestClient(Starlette(routes=[image_route(service.url)], middleware=[Middleware(PageHeaders)]))
+        yield TestClient(Starlette(routes=file_routes(service.url), middleware=[Middleware(PageHeaders)]))
 
 
 @pytest.fixture
@@ -73,7 +73,7 @@ def test_without_easy_auth_nobody_is_believed(page: TestClient) -> None:
 
 
 def test_a_service_that_is_down_is_a_bad_gateway() -> None:
-    reply = TestClient(Starlette(routes=[image_route("http://127.0.0.1:9")])).get(IMAGE)
+    reply = TestClient(Starlette(routes=file_routes("http://127.0.0.1:9"))).get(IMAGE)
     assert (reply.status_code, reply.json()["error"]["code"]) == (502, "service_down")
 
 
@@ -132,7 +132,7 @@ def serve_documents(_: object, request: Request) -> Response:
 @pytest.fixture
 def documents() -> Iterator[TestClient]:
     with OwnModel(serve_documents) as service:
-        yield TestClient(Starlette(routes=[document_route(service.url)]))
+        yield TestClient(Starlette(routes=file_routes(service.url)))
 
 
 def test_a_document_comes_as_the_service_has_it_with_what_protects_its_reader(documents: TestClient) -> None:
@@ -169,7 +169,7 @@ def test_nothing_but_documents_is_reached_by_their_address(documents: TestClient
 
 
 def test_without_a_service_there_are_no_documents() -> None:
-    reply = TestClient(Starlette(routes=[document_route("http://127.0.0.1:9")])).get(MANUAL)
+    reply = TestClient(Starlette(routes=file_routes("http://127.0.0.1:9"))).get(MANUAL)
     assert (reply.status_code, reply.json()["error"]["code"]) == (502, "service_down")
 
 
@@ -229,10 +229,11 @@ def test_the_picture_of_a_question_comes_for_whoever_the_service_gives_it(easy_a
         if request.headers.get("x-ms-client-principal-id") != "anna":
             return JSONResponse({"error": {"code": "unknown_conversation", "message": "no picture"}}, 404)
         is_picture = request.url.path == "/api/responses/resp_1/picture"
-        return Response(b"\x89PNG", media_type="image/png" if is_picture else "text/html")
+        kept = {"cache-control": "private, no-cache"}
+        return Response(b"\x89PNG", headers=kept, media_type="image/png" if is_picture else "text/html")
 
     with OwnModel(sent) as service:
-        page = TestClient(Starlette(routes=[picture_route(service.url)]))
+        page = TestClient(Starlette(routes=file_routes(service.url)))
         reply = page.get("/api/responses/resp_1/picture", headers=ANNA)
         assert (reply.content, reply.headers["content-type"]) == (b"\x89PNG", "image/png")
         assert "no-cache" in reply.headers["cache-control"]
