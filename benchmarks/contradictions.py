@@ -32,7 +32,7 @@ from kb_pipeline.records import Chunk
 from kb_pipeline.steps.agreement.findings import Finding
 from kb_pipeline.steps.agreement.statements import statements_of
 from kb_pipeline.steps.summary.prose import first_headings, readable_text
-from kb_pipeline.store.statements import Statements
+from kb_pipeline.store.statements import StatementStore
 
 _FOLDER = Path(__file__).parent / "agreement"
 
@@ -68,7 +68,7 @@ def main() -> None:
         articles = {key: articles[key] for key in sorted(chosen)}
     real = articles.keys()
     added = {key: (_title(text, key), text) for pair in pairs for key, text in pair.texts.items()}
-    with TemporaryDirectory() as folder, closing(Statements(Path(folder) / "statements.sqlite")) as kept:
+    with TemporaryDirectory() as folder, closing(StatementStore(Path(folder) / "statements.sqlite")) as kept:
         started = time.process_time()
         for article_id, (title, markdown) in (articles | added).items():
             kept.replace(article_id, "1", title, statements_of([_section(article_id, title, markdown)]))

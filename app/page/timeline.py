@@ -9,6 +9,7 @@ from html import escape
 from app.page.markup import Chip, answer_blocks, plain_chip
 from app.page.templates import render
 from app.schema.network import Investigation, InvestigationEvent
+from kb_pipeline.steps.markdown_parsers import row_cells
 from kb_pipeline.wording import counted
 
 _AGENTS = {
@@ -19,7 +20,6 @@ _AGENTS = {
     "HistoricalTicketAgent": "Tickets",
 }
 _RULE = re.compile(r"[|:\- ]+")
-_BETWEEN = re.compile(r"(?<!\\)\|")
 _HARMLESS = re.compile(r"\\([_(){}#|.-])")
 """Escapes of a report that a ticket does not need: without them nothing becomes a link, an image or markup."""
 _FENCES = re.compile("`{3,}")
@@ -57,12 +57,9 @@ class TimelineStep:
         lines = [line.strip() for line in self.response.strip().splitlines()]
         if len(lines) < 2 or not all(line.startswith("|") for line in lines) or not _RULE.fullmatch(lines[1]):
             return ()
-        return tuple(_cells(line) for at, line in enumerate(lines) if at != 1)
-
-
-def _cells(line: str) -> tuple[str, ...]:
-    inner = line.removeprefix("|").removesuffix("|") if not line.endswith(r"\|") else line.removeprefix("|")
-    return tuple(cell.strip().replace(r"\|", "|") for cell in _BETWEEN.split(inner))
+        return tuple(
+            tuple(cell.replace(r"\|", "|") for cell in row_cells(line)) for at, line in enumerate(lines) if at != 1
+        )
 
 
 def steps_of(events: Iterable[InvestigationEvent]) -> tuple[TimelineStep, ...]:

@@ -16,7 +16,7 @@ from kb_pipeline.steps.agreement.statements import STATEMENTS_VERSION, statement
 from kb_pipeline.store.layout import Layout
 from kb_pipeline.store.locks import Locks
 from kb_pipeline.store.state import ArticleState
-from kb_pipeline.store.statements import Kept, Statements
+from kb_pipeline.store.statements import Kept, StatementStore
 
 _TOGETHER = 200
 """Statements that are recorded in one commit, so that a run that is killed loses little."""
@@ -37,7 +37,10 @@ def compare_published(workspace: Workspace, states: Iterable[ArticleState], run_
     home = workspace.settings.home_path
     if not published and not statements_path(home).is_file():
         return
-    with Locks(home / "locks" / "statements").hold(["statements"]), closing(Statements(statements_path(home))) as kept:
+    with (
+        Locks(home / "locks" / "statements").hold(["statements"]),
+        closing(StatementStore(statements_path(home))) as kept,
+    ):
         known = kept.versions()
         kept.remove(known.keys() - published.keys())
         for article_id, version in published.items():
@@ -58,11 +61,11 @@ def findings_in(layout: Layout, article_ids: Collection[str] | None = None) -> d
     path = statements_path(Path(str(layout.home)))
     if not path.is_file():
         return {}
-    with closing(Statements(path)) as kept:
+    with closing(StatementStore(path)) as kept:
         return kept.findings(article_ids)
 
 
-def compare_new(kept: Statements, run_id: str) -> None:
+def compare_new(kept: StatementStore, run_id: str) -> None:
     """Compare the statements that were not compared yet with all others."""
     new = kept.not_compared()
     if not new:
@@ -82,7 +85,7 @@ def compare_new(kept: Statements, run_id: str) -> None:
 class _Comparison:
     """Finds what statements speak of the same as one."""
 
-    kept: Statements
+    kept: StatementStore
     weights: Weights
 
     def met(self, one: Kept) -> list[Met]:

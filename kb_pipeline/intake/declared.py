@@ -34,7 +34,7 @@ KINDS: Mapping[str, tuple[str, str]] = {
         "kb_pipeline.intake.website.options:WebsiteOptions",
         "kb_pipeline.intake.website.source:WebsiteSource",
     ),
-    "mail": ("kb_pipeline.intake.mail.source:MailOptions", "kb_pipeline.intake.mail.source:MailSource"),
+    "mail": ("kb_pipeline.intake.mail.source:MailOptions", "kb_pipeline.intake.mail.source:MailboxSource"),
     "confluence": (
         "kb_pipeline.intake.confluence.source:ConfluenceOptions",
         "kb_pipeline.intake.confluence.source:ConfluenceSource",

@@ -2,9 +2,10 @@
 
 All but that for plain text read CommonMark with tables. They differ in three things: whether raw HTML is HTML or text,
 which links count, and how deep lists and quotes may be nested. A parser keeps nothing between two texts, so each is
-made once and shared. Not here: what is done with the tokens.
+made once and shared. Here too: the cells of a table's row. Not here: what is done with the tokens.
 """
 
+import re
 from functools import cache
 
 from markdown_it import MarkdownIt
@@ -13,6 +14,15 @@ _DEEPEST_OF_SERVICE = 100
 """markdown-it's own 20 are used up by lists nested ten deep. Not measured."""
 _DEEPEST_SERVED = 1000
 """So deep that no part of an article goes unseen by its checks, as with markdown-it's own 20."""
+
+_CELL_BORDER = re.compile(r"(?<!\\)\|")
+
+
+def row_cells(line: str) -> list[str]:
+    """Return the source of each cell of a table's row; bars inside of cells stay escaped."""
+    inner = line.strip().removeprefix("|")
+    inner = inner if inner.endswith(r"\|") else inner.removesuffix("|")
+    return [cell.strip() for cell in _CELL_BORDER.split(inner)]
 
 
 @cache

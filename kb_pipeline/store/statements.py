@@ -17,7 +17,7 @@ from typing import NamedTuple
 from kb_pipeline.errors import StorageError, remedy
 from kb_pipeline.steps.agreement.comparing import Weights
 from kb_pipeline.steps.agreement.findings import Finding, Place
-from kb_pipeline.steps.agreement.statements import Statement
+from kb_pipeline.steps.agreement.statements import ArticleStatement
 
 _TABLES = """
 CREATE TABLE IF NOT EXISTS articles (
@@ -58,10 +58,10 @@ class Kept(NamedTuple):
 
     key: int
     article_id: str
-    statement: Statement
+    statement: ArticleStatement
 
 
-class Statements:
+class StatementStore:
     """The statements of a knowledge base. One process at a time writes; several threads may read."""
 
     def __init__(self, path: Path) -> None:
@@ -88,7 +88,7 @@ class Statements:
         """The version of each article that was read, by article id."""
         return dict(self._rows("SELECT article_id, version FROM articles"))
 
-    def replace(self, article_id: str, version: str, title: str, statements: Sequence[Statement]) -> None:
+    def replace(self, article_id: str, version: str, title: str, statements: Sequence[ArticleStatement]) -> None:
         """Replace what an article states; it is compared anew, and its findings are forgotten until then."""
         with self._transaction():
             self._remove([article_id])
@@ -176,7 +176,7 @@ class Statements:
 
     def _read(self, key: int) -> Kept:
         article_id, body = self._rows("SELECT article_id, body FROM statements WHERE key = ?", key)[0]
-        return Kept(key, article_id, Statement.model_validate_json(body))
+        return Kept(key, article_id, ArticleStatement.model_validate_json(body))
 
     def _remove(self, article_ids: Iterable[str]) -> None:
         self._db.executemany("DELETE FROM articles WHERE article_id = ?", [(each,) for each in article_ids])
@@ -205,5 +205,5 @@ class Statements:
 
 
 def _place(article_id: str, title: str, body: str, says: str) -> Place:
-    statement = Statement.model_validate_json(body)
+    statement = ArticleStatement.model_validate_json(body)
     return Place(article_id=article_id, title=title, chunk_id=statement.chunk_id, text=statement.text, says=says)

@@ -14,7 +14,7 @@ from kb_pipeline.intake.base import IntakeSource
 from kb_pipeline.intake.confluence.source import ConfluenceOptions, ConfluenceSource
 from kb_pipeline.intake.folder import FolderOptions, FolderSource
 from kb_pipeline.intake.git import GitOptions, GitSource
-from kb_pipeline.intake.mail.source import MailOptions, MailSource
+from kb_pipeline.intake.mail.source import MailboxSource, MailOptions
 from kb_pipeline.intake.mediawiki.source import MediaWikiOptions, MediaWikiSource
 from kb_pipeline.intake.sharepoint.source import SharePointOptions, SharePointSource
 from kb_pipeline.intake.zendesk import ZendeskOptions, ZendeskSource
@@ -109,7 +109,7 @@ class MailFolder(FolderTree):
         super().remove(f"{name}.eml")
 
     def source(self, settings: Settings, **options: object) -> IntakeSource:
-        return MailSource("manual", MailOptions.model_validate({"path": self.path, **options}), settings)
+        return MailboxSource("manual", MailOptions.model_validate({"path": self.path, **options}), settings)
 
 
 class ImapMailbox(MailFolder):
@@ -134,7 +134,7 @@ class ImapMailbox(MailFolder):
     def source(self, settings: Settings, **options: object) -> IntakeSource:
         signed_in = settings.model_copy(update={"intake_passwords": SecretStr(f'{{"manual": "{PASSWORD}"}}')})
         given = {"server": self._address, "user": USER, **options}
-        return MailSource("manual", MailOptions.model_validate(given), signed_in)
+        return MailboxSource("manual", MailOptions.model_validate(given), signed_in)
 
 
 class WikiTree(FolderTree):

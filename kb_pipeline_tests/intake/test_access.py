@@ -22,7 +22,7 @@ from kb_pipeline.flow.workspace import open_workspace
 from kb_pipeline.intake.base import IntakeSource
 from kb_pipeline.intake.confluence.source import ConfluenceOptions, ConfluenceSource
 from kb_pipeline.intake.folder import FolderOptions, FolderSource
-from kb_pipeline.intake.mail.source import MailOptions, MailSource
+from kb_pipeline.intake.mail.source import MailboxSource, MailOptions
 from kb_pipeline.intake.running import run
 from kb_pipeline.intake.sharepoint.source import SharePointOptions, SharePointSource
 from kb_pipeline.intake.zendesk import ZendeskOptions, ZendeskSource
@@ -91,7 +91,7 @@ def a_mailbox(folder: Path, _: pytest.MonkeyPatch) -> Iterator[Sources]:
         (folder / name / "a.eml").write_bytes(message.as_bytes())
 
     yield lambda settings: [
-        MailSource(name.lower(), MailOptions(path=folder / name, readers=readers), settings)
+        MailboxSource(name.lower(), MailOptions(path=folder / name, readers=readers), settings)
         for name, readers in ((RESTRICTED, (ANN,)), (UNREADABLE, ()))
     ]
 

@@ -6,6 +6,7 @@ from kb_pipeline.steps.markdown_parsers import (
     block_parser,
     checking_block_parser,
     checking_parser,
+    row_cells,
     safe_parser,
     service_parser,
 )
@@ -54,3 +55,16 @@ def test_a_page_that_adds_a_rule_changes_no_other_page() -> None:
     safe_parser().disable("table")
 
     assert "<table>" in safe_parser().render(_TABLE)
+
+
+@pytest.mark.parametrize(
+    ("line", "cells"),
+    [
+        ("| a | b |", ["a", "b"]),
+        ("a|b", ["a", "b"]),
+        ("|| b ||", ["", "b", ""]),
+        (r"| a \| b | c \|", [r"a \| b", r"c \|"]),
+    ],
+)
+def test_a_row_is_split_at_bars_that_are_not_escaped(line: str, cells: list[str]) -> None:
+    assert row_cells(line) == cells

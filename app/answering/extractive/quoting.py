@@ -14,6 +14,7 @@ from urllib.parse import unquote
 
 from app.language.sentences import Unit, units_of
 from app.schema.passages import Citation
+from kb_pipeline.steps.markdown_parsers import row_cells
 
 _CODE = re.compile(r"(`+)(?!`)(.+?)(?<!`)\1(?!`)", re.S)
 _BREAK = re.compile(r"[ \t]*\n[ \t>]*")
@@ -173,7 +174,7 @@ def _is_apart(before: Unit, unit: Unit) -> bool:
 
 def _table(units: Sequence[Unit]) -> str:
     lines = [inline(unit.text) for unit in units]
-    columns = max(1, len(re.findall(r"(?<!\\)\|", lines[0].strip().strip("|"))) + 1)
+    columns = len(row_cells(lines[0]))
     ruler = "|" + "---|" * columns
     head = [lines.pop(0)] if units[0].kind == "header" else ["|" + "   |" * columns]
     return "\n".join((*head, ruler, *lines))

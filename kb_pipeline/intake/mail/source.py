@@ -83,7 +83,7 @@ class MailOptions(Options):
         return self
 
 
-class MailSource(IntakeSource):
+class MailboxSource(IntakeSource):
     """Mail in a folder; that of a server is copied into one."""
 
     def __init__(self, name: str, options: MailOptions, settings: Settings) -> None:

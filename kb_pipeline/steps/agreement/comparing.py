@@ -11,7 +11,7 @@ from math import log
 from typing import NamedTuple
 
 from kb_pipeline.records import Record
-from kb_pipeline.steps.agreement.statements import Fact, Statement, is_code
+from kb_pipeline.steps.agreement.statements import ArticleStatement, Fact, is_code
 
 
 class _Common(NamedTuple):
@@ -83,7 +83,7 @@ class Weights:
         return sum(log(1 + self.total / max(1, self.articles.get(word, 1))) for word in words) / log(1 + self.total)
 
 
-def compared(one: Statement, other: Statement, weights: Weights) -> Difference | None:
+def compared(one: ArticleStatement, other: ArticleStatement, weights: Weights) -> Difference | None:
     """How two statements differ; ``None`` if they do not speak of the same, or differ in more than one value."""
     own, others = frozenset(one.words), frozenset(other.words)
     if not own & (others | other.around) or (found := _difference(one, other)) is None:
@@ -114,7 +114,7 @@ def compared(one: Statement, other: Statement, weights: Weights) -> Difference |
 
 
 def _divided(
-    one: Statement, other: Statement, said: frozenset[str]
+    one: ArticleStatement, other: ArticleStatement, said: frozenset[str]
 ) -> tuple[frozenset[str], frozenset[str], frozenset[str]]:
     """The words that both have in what they say or around it, and those that only the one or the other says."""
     own, others = frozenset(one.words) - said, frozenset(other.words) - said
@@ -141,8 +141,8 @@ def _begin_alike(word: str, other: str) -> bool:
 
 
 def _have_other_subjects(
-    one: Statement,
-    other: Statement,
+    one: ArticleStatement,
+    other: ArticleStatement,
     shared: frozenset[str],
     only: frozenset[str],
     only_other: frozenset[str],
@@ -166,7 +166,7 @@ def _is_mostly(subject: frozenset[str], only: frozenset[str]) -> bool:
     return bool(subject) and 2 * len(subject & only) >= len(subject)
 
 
-def _named(statement: Statement) -> frozenset[str]:
+def _named(statement: ArticleStatement) -> frozenset[str]:
     return frozenset(stem for name in statement.names for stem in name.readings)
 
 
@@ -184,7 +184,7 @@ class _Differing(NamedTuple):
     label: frozenset[str] = frozenset()
 
 
-def _difference(one: Statement, other: Statement) -> _Differing | None:
+def _difference(one: ArticleStatement, other: ArticleStatement) -> _Differing | None:
     """In what two statements differ; ``None`` if in more than one value."""
     facts, other_facts = _unequal(one.facts, other.facts)
     pairs = _plain([(fact, each) for fact in facts for each in other_facts if _measure_the_same(fact, each)])
@@ -264,7 +264,7 @@ def _count_the_same(fact: Fact, other: Fact) -> bool:
     return bool(fact.after & other.after if fact.after and other.after else fact.before & other.before)
 
 
-def _may_differ(name: Fact, other: Fact, one: Statement, another: Statement) -> bool:
+def _may_differ(name: Fact, other: Fact, one: ArticleStatement, another: ArticleStatement) -> bool:
     """Whether two names are said of the same: not what the sentence, the title or a heading speaks of."""
     said = name.readings | other.readings
     return (
@@ -289,7 +289,7 @@ class Met:
 
     key: int
     article_id: str
-    statement: Statement
+    statement: ArticleStatement
     difference: Difference
 
 

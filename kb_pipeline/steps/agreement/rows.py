@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 from kb_pipeline.steps.chunk.blocks import parse_blocks
 from kb_pipeline.steps.chunk.plain import plain_text, plain_title
+from kb_pipeline.steps.markdown_parsers import row_cells
 
-_BORDER = re.compile(r"(?<!\\)\|")
 _RULER = re.compile(r"[\s:|-]+")
 
 
@@ -33,7 +33,11 @@ def rows_of(markdown: str) -> Iterator[RowCell]:
         if block.kind == "heading":
             section = block.title
         elif block.kind == "table":
-            columns, *rows = ([*_cells(line)] for line in block.text.splitlines() if not _RULER.fullmatch(line))
+            columns, *rows = (
+                [plain_title(plain_text(cell)) for cell in row_cells(line)]
+                for line in block.text.splitlines()
+                if not _RULER.fullmatch(line)
+            )
             for row in rows:
                 for at, cell in enumerate(row[: len(columns)]):
                     subject = row[0] if at else " ".join(row[1:])
@@ -41,8 +45,3 @@ def rows_of(markdown: str) -> Iterator[RowCell]:
                         yield RowCell(
                             section, subject, columns[at], cell, " | ".join(each for each in row if each), at == 0
                         )
-
-
-def _cells(line: str) -> Iterator[str]:
-    for cell in _BORDER.split(line.strip().removeprefix("|").removesuffix("|")):
-        yield plain_title(plain_text(cell.strip()))

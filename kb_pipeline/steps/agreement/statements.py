@@ -99,7 +99,7 @@ class Fact(Record):
         return frozenset(reading.partition(" ")[0] for reading in self.readings)
 
 
-class Statement(Record):
+class ArticleStatement(Record):
     """A sentence or a row that states a value or a name. ``words`` are the stems of what it says beside its values.
 
     ``title`` and ``around`` are the stems of the article's title, and of that, the headings above and the sentence
@@ -121,11 +121,11 @@ def is_code(word: str) -> bool:
     return _CODE.search(word) is not None
 
 
-def statements_of(chunks: Sequence[Chunk]) -> list[Statement]:
+def statements_of(chunks: Sequence[Chunk]) -> list[ArticleStatement]:
     """The statements of the sections of an article, in order, each once."""
     texts = [(chunk, _IMAGE.sub("", chunk.content)) for chunk in sections(chunks)]
     language = language_of(" ".join(text for _, text in texts), NAMES) or ENGLISH
-    found: dict[tuple[str, tuple[str, ...]], Statement] = {}
+    found: dict[tuple[str, tuple[str, ...]], ArticleStatement] = {}
     for chunk, text in texts:
         title = frozenset(_stems_of(chunk.title, language))
         above = title | {each for heading in chunk.heading_path for each in _stems_of(heading, language)}
@@ -148,7 +148,7 @@ class _Place(NamedTuple):
         return self._replace(around=self.around | {each for text in texts for each in _stems_of(text, self.language)})
 
 
-def _of_sentences(text: str, place: _Place) -> Iterator[Statement]:
+def _of_sentences(text: str, place: _Place) -> Iterator[ArticleStatement]:
     before: Sentence | None = None
     for sentence in sentences(text):
         if not (sentence.text.endswith("?") or _EXAMPLE.search(sentence.text)):
@@ -165,7 +165,7 @@ def _of_sentences(text: str, place: _Place) -> Iterator[Statement]:
         before = sentence
 
 
-def _of_rows(text: str, place: _Place) -> Iterator[Statement]:
+def _of_rows(text: str, place: _Place) -> Iterator[ArticleStatement]:
     for row in rows_of(text):
         subject = f"{row.subject} {row.column} "
         statement = _statement(subject + row.cell, place.below(row.section), said_from=len(subject))
@@ -180,7 +180,7 @@ def _stems_of(text: str, language: str) -> Iterator[str]:
             yield stem(token.lower(), language)
 
 
-def _statement(text: str, place: _Place, *, said_from: int = 0) -> Statement | None:
+def _statement(text: str, place: _Place, *, said_from: int = 0) -> ArticleStatement | None:
     """The statement, or ``None`` if the sentence is too short or long, or states no value and no name.
 
     Values and names are looked for from ``said_from`` on.
@@ -206,7 +206,7 @@ def _statement(text: str, place: _Place, *, said_from: int = 0) -> Statement | N
     names = tuple(_names(text, words, language))
     if not facts and not names:
         return None
-    return Statement(
+    return ArticleStatement(
         chunk_id=place.chunk_id,
         text=text,
         words=tuple(word.stem for word in words),

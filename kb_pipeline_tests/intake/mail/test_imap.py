@@ -8,7 +8,7 @@ from pydantic import SecretStr, ValidationError
 
 from kb_pipeline.errors import IntakeError, ServiceRefusedError, TransientError
 from kb_pipeline.intake.mail.imap import ImapServer, copy_folders
-from kb_pipeline.intake.mail.source import MailOptions, MailSource
+from kb_pipeline.intake.mail.source import MailboxSource, MailOptions
 from kb_pipeline.intake.running import Taken, forget, run
 from kb_pipeline.settings import Settings
 from kb_pipeline_tests.dovecot import PASSWORD, USER, Dovecot, installed, running_dovecot, token_of
@@ -99,7 +99,7 @@ def test_what_is_declared_names_one_place(options: dict[str, str], said: str) ->
 
 def test_without_its_password_a_server_is_not_asked(settings: Settings) -> None:
     with pytest.raises(IntakeError, match="no password of ann is set: KB_INTAKE_PASSWORDS"):
-        MailSource("mail", MailOptions(server="imap.example.org", user="ann"), settings)
+        MailboxSource("mail", MailOptions(server="imap.example.org", user="ann"), settings)
 
 
 def test_a_server_that_cannot_be_reached_is_tried_again_later(settings: Settings) -> None:
@@ -119,7 +119,7 @@ def test_without_an_identity_no_token_is_had(settings: Settings, monkeypatch: py
 def take_in(settings: Settings, server: str, password: str = PASSWORD, **options: object) -> Taken:
     given = settings.model_copy(update={"intake_passwords": SecretStr(f'{{"mail": "{password}"}}')})
     told = MailOptions.model_validate({"server": server, "user": USER, "readers": ["support"], **options})
-    return run(MailSource("mail", told, given), given)
+    return run(MailboxSource("mail", told, given), given)
 
 
 @pytest.fixture(scope="module")

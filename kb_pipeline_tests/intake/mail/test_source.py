@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from kb_pipeline.errors import IntakeError
-from kb_pipeline.intake.mail.source import MailOptions, MailSource
+from kb_pipeline.intake.mail.source import MailboxSource, MailOptions
 from kb_pipeline.intake.running import Taken, run
 from kb_pipeline.records import HIDDEN
 from kb_pipeline.settings import Settings
@@ -60,7 +60,7 @@ def put(folder: Path, name: str, made: EmailMessage) -> None:
 
 
 def take_in(folder: Path, settings: Settings, **options: object) -> Taken:
-    source = MailSource("mail", MailOptions.model_validate({"path": folder, **options}), settings)
+    source = MailboxSource("mail", MailOptions.model_validate({"path": folder, **options}), settings)
     return run(source, settings)
 
 

@@ -3,14 +3,14 @@
 import pytest
 
 from kb_pipeline.steps.agreement.comparing import Difference, Met, Weights, compared, contradicting
-from kb_pipeline.steps.agreement.statements import Statement, statements_of
+from kb_pipeline.steps.agreement.statements import ArticleStatement, statements_of
 from kb_pipeline_tests.steps.agreement.articles import section
 
 EXPIRY = "The passwords of all agents expire after 90 days."
 LATER = "As a rule, passwords of agents expire after 60 days."
 
 
-def stated(text: str, title: str = "Passwords") -> Statement:
+def stated(text: str, title: str = "Passwords") -> ArticleStatement:
     (statement,) = statements_of([section(text, title)])
     return statement
 

@@ -2,11 +2,11 @@
 
 import pytest
 
-from kb_pipeline.steps.agreement.statements import Statement, statements_of
+from kb_pipeline.steps.agreement.statements import ArticleStatement, statements_of
 from kb_pipeline_tests.steps.agreement.articles import section
 
 
-def only(text: str, title: str = "Passwords") -> Statement:
+def only(text: str, title: str = "Passwords") -> ArticleStatement:
     (statement,) = statements_of([section(text, title)])
     return statement
 
