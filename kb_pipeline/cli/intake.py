@@ -1,23 +1,28 @@
 """``kb intake`` brings what lies elsewhere into the staging folder: it declares sources, and takes them in."""
 
+import re
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import asdict
+from inspect import Parameter, Signature
 from pathlib import Path
-from typing import Annotated, Any, NoReturn
-from urllib.parse import urlsplit
+from types import UnionType
+from typing import Annotated, Any, NoReturn, Union, get_args, get_origin
 
 import typer
+import typer.main
+from pydantic.fields import FieldInfo
 from rich.console import Console
 from rich.markup import escape
 from rich.status import Status
+from typer.core import TyperGroup
 
 from kb_pipeline.cli.console import AsJson, err, named, new_table, out, print_json, when
 from kb_pipeline.cli.publishing import ingest_stale, remove_gone
 from kb_pipeline.errors import IntakeError, KnowledgeBaseError
 from kb_pipeline.intake.base import Options
-from kb_pipeline.intake.declared import add_source, name_of, name_of_site, open_source, read_sources
+from kb_pipeline.intake.declared import KINDS, add_source, open_source, options_of, read_sources
 from kb_pipeline.intake.running import Taken, forget, preview, state_path
 from kb_pipeline.intake.state import IntakeState
 from kb_pipeline.settings import Settings, load_settings
@@ -27,223 +32,86 @@ intake = typer.Typer(
     help="Bring what you have: manuals, repositories, websites, wikis, help centers and mail become articles.",
     no_args_is_help=True,
 )
-add = typer.Typer(help="Declare a source in KB_INTAKE, take it in, and ingest its articles.", no_args_is_help=True)
-intake.add_typer(add, name="add")
 
+
+class _Kinds(TyperGroup):
+    """A command for each kind of source, made when it is asked for: the HTTP clients of some kinds load slowly."""
+
+    def list_commands(self, ctx: Any) -> list[str]:  # noqa: ANN401  (of Typer's own copy of click)
+        return list(KINDS)
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:  # noqa: ANN401
+        if cmd_name not in KINDS:
+            return None
+        kind = options_of(cmd_name)
+        one = typer.Typer(add_completion=False, rich_markup_mode="rich")
+        one.command(cmd_name, help=kind.__doc__)(_adder(cmd_name, kind))
+        return typer.main.get_command(one)
+
+
+add = typer.Typer(
+    cls=_Kinds, help="Declare a source in KB_INTAKE, take it in, and ingest its articles.", no_args_is_help=True
+)
+intake.add_typer(add, name="add")
+KEYWORD = Parameter.KEYWORD_ONLY
 Names = Annotated[list[str] | None, typer.Argument(metavar="[NAME]...", help="Only these sources; default: all.")]
-Name = Annotated[str, typer.Option(help="Its articles' ids begin with it; default: from the path.")]
-Url = Annotated[str, typer.Option(help="Where the same tree is published; citations lead there.")]
-Readers = Annotated[list[str] | None, typer.Option(help="User or group that may read the articles; can be repeated.")]
-Include = Annotated[
-    list[str] | None, typer.Option(metavar="PATTERN", help="Take in only paths or titles like this; can be repeated.")
-]
-Exclude = Annotated[
-    list[str] | None, typer.Option(metavar="PATTERN", help="Leave out paths or titles like this; can be repeated.")
-]
+Name = Annotated[str, typer.Option(help="Its articles' ids begin with it; default: from where it is.")]
 Ingest = Annotated[
     bool,
     typer.Option("--ingest/--no-ingest", help="Ingest the articles now, or leave it to kb ingest and the sensor."),
 ]
 _READ_BY = "read by {} only; who asks on this machine is one of them with KB_LOCAL_USER={}"
-Chapters = Annotated[
-    str,
-    typer.Option(metavar="h1|h2|h3", help="Cut each page at its headings down to this level; default: none is cut."),
-]
 _MOST_REASONS = 10
 """Reasons that are shown; of more, the others are counted."""
 
 
-@add.command("folder")
-def add_folder(
-    path: Annotated[Path, typer.Argument(metavar="PATH", help="A folder of pages and documents, or a ZIP of one.")],
-    name: Name = "",
-    url: Url = "",
-    chapters: Chapters = "",
-    reader: Readers = None,
-    include: Include = None,
-    exclude: Exclude = None,
-    ingest: Ingest = True,
-    as_json: AsJson = False,
-) -> None:
-    """Take in a tree of pages, documents and pictures: a built manual, a wiki's dump, an export."""
-    given = {"kind": "folder", "path": path, "url": url, "readers": reader, "include": include, "exclude": exclude}
-    given["chapters"] = chapters
-    _add(name or name_of(path), given, ingest=ingest, as_json=as_json)
+def _adder(called: str, kind: type[Options]) -> Callable[..., None]:
+    """The command that declares a source of this kind, and takes it in; what the kind has is an option each.
+
+    The first says where the source is, and is an argument. Mappings are only written into the file.
+    """
+    place = next(name for name in kind.__annotations__ if name != "kind")
+    order = dict.fromkeys([*kind.__annotations__, *kind.model_fields])
+    fields = [(name, kind.model_fields[name]) for name in order if name != "kind"]
+
+    def add_source(name: str, ingest: bool, as_json: bool, **given: object) -> None:
+        _add(name or kind.name_for(given), {"kind": called, **given}, ingest=ingest, as_json=as_json)
+
+    parameters = [_parameter(name, field, is_place=name == place) for name, field in fields if not _is_mapping(field)]
+    common = (("name", Name, ""), ("ingest", Ingest, True), ("as_json", AsJson, False))
+    parameters += [Parameter(name, KEYWORD, default=default, annotation=told) for name, told, default in common]
+    add_source.__signature__ = Signature(parameters)  # type: ignore[attr-defined]
+    return add_source
 
 
-@add.command("git")
-def add_git(
-    repository: Annotated[str, typer.Argument(metavar="REPOSITORY", help="Its address, or its folder.")],
-    branch: Annotated[str, typer.Option(help="A branch or tag; default: the repository's own.")] = "HEAD",
-    folder: Annotated[str, typer.Option(help="Only this folder of it: docs")] = "",
-    name: Name = "",
-    url: Url = "",
-    chapters: Chapters = "",
-    reader: Readers = None,
-    include: Include = None,
-    exclude: Exclude = None,
-    ingest: Ingest = True,
-    as_json: AsJson = False,
-) -> None:
-    """Take in the pages, documents and pictures of a repository, as a branch has them."""
-    own = name or name_of(Path(repository.removesuffix(".git").rpartition(":")[2]))
-    given = {"kind": "git", "repository": repository, "branch": branch, "folder": folder, "url": url}
-    given["chapters"] = chapters
-    _add(own, {**given, "readers": reader, "include": include, "exclude": exclude}, ingest=ingest, as_json=as_json)
+def _is_mapping(field: FieldInfo) -> bool:
+    return get_origin(field.annotation) is Mapping
 
 
-@add.command("website")
-def add_website(
-    url: Annotated[str, typer.Argument(metavar="URL", help="Where it begins; all below it is taken in.")],
-    documents: Annotated[bool, typer.Option("--documents", help="Also documents that its pages lead to.")] = False,
-    rate: Annotated[
-        float | None, typer.Option(help="Most requests in a second; more only for a server of your own; default: 5.")
-    ] = None,
-    allow_private: Annotated[
-        bool, typer.Option("--allow-private", help="It may be on this machine or in a private network.")
-    ] = False,
-    name: Name = "",
-    reader: Readers = None,
-    include: Include = None,
-    exclude: Exclude = None,
-    ingest: Ingest = True,
-    as_json: AsJson = False,
-) -> None:
-    """Take in the pages of a website below an address, as robots.txt allows, and follow their changes."""
-    given = {"kind": "website", "url": url, "documents": documents, "allow_private": allow_private, "rate": rate}
-    _add(
-        name or name_of_site(url),
-        {**given, "readers": reader, "include": include, "exclude": exclude},
-        ingest=ingest,
-        as_json=as_json,
+def _parameter(name: str, field: FieldInfo, *, is_place: bool) -> Parameter:
+    told = field.annotation
+    first = get_args(told)[0] if get_origin(told) in (Union, UnionType) else told
+    is_list = get_origin(first) is tuple
+    kept: Any = list[str] if is_list else first if first in (bool, float, int) else str
+    about = escape(field.description or "") + (" Can be repeated." if is_list else "")
+    if is_place:
+        said = typer.Argument(help=about, metavar=name.upper() if field.is_required() else f"[{name.upper()}]")
+    else:
+        word = re.sub("ies$", "y", name).removesuffix("s") if is_list else name
+        flag = f"--{word.replace('_', '-')}"
+        said = typer.Option(f"{flag}/--no-{flag[2:]}" if kept is bool else flag, help=about)
+    default = Parameter.empty if is_place and field.is_required() else None
+    return Parameter(
+        name, KEYWORD, default=default, annotation=Annotated[kept if default is Parameter.empty else kept | None, said]
     )
-
-
-@add.command("mediawiki")
-def add_mediawiki(
-    url: Annotated[str, typer.Argument(metavar="URL", help="The address of any page of the wiki, or of its api.php.")],
-    user: Annotated[str, typer.Option(help="The user of a bot password; the password is in KB_INTAKE_PASSWORDS.")] = "",
-    namespace: Annotated[list[str] | None, typer.Option(help="Name or number; can be repeated.")] = None,
-    name: Name = "",
-    reader: Readers = None,
-    include: Include = None,
-    exclude: Exclude = None,
-    ingest: Ingest = True,
-    as_json: AsJson = False,
-) -> None:
-    """Take in the pages of a MediaWiki with their pictures; without readers, nobody reads what needs a login."""
-    own = name or name_of(Path(urlsplit(url).hostname or url))
-    given = {"kind": "mediawiki", "url": url, "user": user, "namespaces": namespace}
-    _add(own, {**given, "readers": reader, "include": include, "exclude": exclude}, ingest=ingest, as_json=as_json)
-
-
-@add.command("confluence")
-def add_confluence(
-    url: Annotated[str, typer.Argument(metavar="URL", help="The site: https://example.atlassian.net")],
-    user: Annotated[str, typer.Option(help="Whose API token is in KB_INTAKE_PASSWORDS.")] = "",
-    space: Annotated[list[str] | None, typer.Option(help="Key of a space; can be repeated.")] = None,
-    name: Name = "",
-    reader: Readers = None,
-    include: Include = None,
-    exclude: Exclude = None,
-    ingest: Ingest = True,
-    as_json: AsJson = False,
-) -> None:
-    """Take in the pages of a Confluence Cloud with their attachments, for those who may read them there."""
-    given = {
-        "kind": "confluence",
-        "url": url,
-        "user": user,
-        "spaces": space,
-        "readers": reader,
-        "include": include,
-        "exclude": exclude,
-    }
-    _add(name or name_of_site(url), given, ingest=ingest, as_json=as_json)
-
-
-@add.command("zendesk")
-def add_zendesk(
-    url: Annotated[str, typer.Argument(metavar="URL", help="The account: https://example.zendesk.com")],
-    user: Annotated[str, typer.Option(help="Whose API token is in KB_INTAKE_PASSWORDS.")] = "",
-    locale: Annotated[str, typer.Option(help="The language that is taken in; default: en-us.")] = "",
-    name: Name = "",
-    reader: Readers = None,
-    include: Include = None,
-    exclude: Exclude = None,
-    ingest: Ingest = True,
-    as_json: AsJson = False,
-) -> None:
-    """Take in the published articles of a Zendesk help center; what its segments restrict is hidden until declared."""
-    given = {
-        "kind": "zendesk",
-        "url": url,
-        "user": user,
-        "locale": locale,
-        "readers": reader,
-        "include": include,
-        "exclude": exclude,
-    }
-    _add(name or name_of_site(url), given, ingest=ingest, as_json=as_json)
-
-
-@add.command("sharepoint")
-def add_sharepoint(
-    url: Annotated[str, typer.Argument(metavar="URL", help="The site: https://example.sharepoint.com/sites/handbook")],
-    library: Annotated[list[str] | None, typer.Option(help="Name of a document library; can be repeated.")] = None,
-    name: Name = "",
-    reader: Readers = None,
-    include: Include = None,
-    exclude: Exclude = None,
-    ingest: Ingest = True,
-    as_json: AsJson = False,
-) -> None:
-    """Take in the libraries and pages of a SharePoint site, for those who may read them there, as AZURE_* signs in."""
-    given = {
-        "kind": "sharepoint",
-        "url": url,
-        "libraries": library,
-        "readers": reader,
-        "include": include,
-        "exclude": exclude,
-    }
-    _add(name or name_of_site(url), given, ingest=ingest, as_json=as_json)
-
-
-@add.command("mail")
-def add_mail(
-    path: Annotated[
-        Path | None, typer.Argument(metavar="[PATH]", help="A folder of .eml, mbox or Maildir, or one mbox.")
-    ] = None,
-    server: Annotated[str, typer.Option(help="Instead of a path, an IMAP server: imap.example.org")] = "",
-    user: Annotated[str, typer.Option(help="Who signs in there; the password is in KB_INTAKE_PASSWORDS.")] = "",
-    sign_in: Annotated[
-        str, typer.Option(help="With what: password, token (both in KB_INTAKE_PASSWORDS), or azure (AZURE_*).")
-    ] = "",
-    folder: Annotated[
-        list[str] | None, typer.Option(help="Folder there; * for any letters; can be repeated; default: INBOX.")
-    ] = None,
-    reader: Readers = None,
-    mask: Annotated[bool, typer.Option(help="Replace addresses of mail by ***.")] = False,
-    name: Name = "",
-    include: Include = None,
-    exclude: Exclude = None,
-    ingest: Ingest = True,
-    as_json: AsJson = False,
-) -> None:
-    """Take in mail: an article for each thread and each attached document; without readers, nobody reads them."""
-    own = name or (name_of(path) if path else name_of_site(server))
-    given = {"kind": "mail", "path": path, "server": server, "user": user, "folders": folder, "mask": mask}
-    given["sign_in"] = sign_in
-    _add(own, {**given, "readers": reader, "include": include, "exclude": exclude}, ingest=ingest, as_json=as_json)
 
 
 def _add(name: str, values: Mapping[str, object], *, ingest: bool, as_json: bool) -> NoReturn:
     """Declare what was given of a source, and take it in."""
     settings = load_settings()
-    given = {key: value for key, value in values.items() if value}
-    if isinstance(path := given.get("path"), Path):
-        given["path"] = str(path.expanduser().absolute())
+    given = {key: value for key, value in values.items() if value not in (None, [], "")}
+    if path := given.get("path"):
+        given["path"] = str(Path(str(path)).expanduser().absolute())
     options = add_source(settings, name, given)
     err.print(f"declared {name} in {settings.intake}", markup=False, soft_wrap=True)
     _run(settings, {name: options}, confirmed=False, ingest=ingest, as_json=as_json)

@@ -10,6 +10,7 @@ from typing import ClassVar
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 from kb_pipeline.errors import IntakeError
+from kb_pipeline.intake.naming import name_of_site
 from kb_pipeline.records import Record
 from kb_pipeline.settings import Settings
 from kb_pipeline.steps.metadata import checked_readers
@@ -91,20 +92,25 @@ class LeftOut:
 
 
 class Options(BaseModel):
-    """What is declared of a source; each kind adds its own."""
+    """What is declared of a source; each kind adds its own, and its docstring is what ``kb intake add`` says of it."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     kind: str
     readers: tuple[str, ...] = Field((), description="Users and groups that may read its articles.")
     schedule: str = Field("30 1 * * *", description="When Dagster takes it in, as cron; empty: only on request.")
-    include: tuple[str, ...] = Field((), description="Only what has a path or title like one of these: guide/*")
+    include: tuple[str, ...] = Field((), description="Only what has a path or title like one of these (guide/*).")
     exclude: tuple[str, ...] = Field((), description="Nothing that has a path or title like one of these.")
 
     @field_validator("readers")
     @classmethod
     def _are_names(cls, value: tuple[str, ...]) -> tuple[str, ...]:
         return tuple(checked_readers(value))
+
+    @classmethod
+    def name_for(cls, given: Mapping[str, object]) -> str:
+        """A name for a source of which this is given."""
+        return name_of_site(str(given["url"]))
 
     def includes(self, name: str) -> bool:
         """Whether a path or title is one of those that are asked for, or all are."""

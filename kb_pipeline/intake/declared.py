@@ -10,7 +10,6 @@ from collections.abc import Mapping
 from importlib import import_module
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
 
 import yaml  # type: ignore[import-untyped]
 from pydantic import ValidationError
@@ -88,7 +87,7 @@ def _read(path: Path, text: bytes) -> dict[str, Options]:
         if not isinstance(values, dict) or values.get("kind") not in KINDS:
             raise IntakeError(f"{where}: {name} needs a kind, one of: {', '.join(KINDS)}")
         try:
-            sources[name] = _load(KINDS[values["kind"]][0]).model_validate(values, context={"folder": path.parent})
+            sources[name] = options_of(values["kind"]).model_validate(values, context={"folder": path.parent})
         except ValidationError as exc:
             problem = exc.errors()[0]
             line = line_of(text, [name, *problem["loc"]])
@@ -96,6 +95,12 @@ def _read(path: Path, text: bytes) -> dict[str, Options]:
             reason = problem["msg"].removeprefix("Value error, ")
             raise IntakeError(f"{path}, line {line}: {name}.{place}: {reason}") from exc
     return sources
+
+
+def options_of(kind: str) -> type[Options]:
+    """What a source of this kind is declared with."""
+    options: type[Options] = _load(KINDS[kind][0])
+    return options
 
 
 def open_source(name: str, options: Options, settings: Settings) -> IntakeSource:
@@ -130,22 +135,3 @@ def add_source(settings: Settings, name: str, values: Mapping[str, object]) -> O
     open_source(name, options, settings)
     write_bytes(UPath(path), text)
     return options
-
-
-def name_of(path: Path) -> str:
-    """A name for a source, from the folder or file it is."""
-    whole = path.absolute().with_suffix("") if path.suffix.lower() == ".zip" else path.absolute()
-    steps = [re.sub(r"[^a-z0-9]+", "-", step.lower()).strip("-") for step in whole.parts]
-    # the folders at the end often say only what a built manual is
-    telling = [
-        step for step in steps if step and step not in {"html", "htdocs", "site", "build", "public", "en", "doc"}
-    ]
-    return (telling or ["articles"])[-1][:40].strip("-")
-
-
-def name_of_site(url: str) -> str:
-    """A name for a source, from the address of a website: its host, and the last folder of its path."""
-    parts = urlsplit(url if "://" in url else f"https://{url}")
-    host = (parts.hostname or "site").removeprefix("www.")
-    folder = [step for step in parts.path.split("/") if step and "." not in step][-1:]
-    return re.sub(r"[^a-z0-9]+", "-", "-".join([host, *folder]).lower()).strip("-")[:40].strip("-")

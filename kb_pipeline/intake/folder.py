@@ -17,6 +17,7 @@ from pydantic import Field, ValidationInfo, field_validator
 from kb_pipeline.errors import EmptyArticleError, IntakeError, KnowledgeBaseError
 from kb_pipeline.intake.base import NOT_THERE, ArticleOf, Fetched, IntakeSource, Item, LeftOut, Options, Refused, Unused
 from kb_pipeline.intake.chapters import ChapteredPage
+from kb_pipeline.intake.naming import name_of
 from kb_pipeline.intake.page_links import rewrite_markdown, rewrite_page
 from kb_pipeline.intake.pictures import Pictures
 from kb_pipeline.intake.prose import why_no_article
@@ -68,7 +69,7 @@ class TreeOptions(Options):
 
 
 class FolderOptions(TreeOptions):
-    """What ``intake.yaml`` says of a folder."""
+    """Take in a tree of pages, documents and pictures: a built manual, a wiki's dump, an export."""
 
     kind: Literal["folder"] = "folder"
     path: Path = Field(description="A folder or a ZIP archive, seen from the file that declares it.")
@@ -78,6 +79,10 @@ class FolderOptions(TreeOptions):
     def _is_absolute(cls, value: Path, info: ValidationInfo) -> Path:
         declared_in = (info.context or {}).get("folder", Path())  # runs may start in another folder
         return Path(declared_in, value.expanduser()).absolute()
+
+    @classmethod
+    def name_for(cls, given: Mapping[str, object]) -> str:
+        return name_of(Path(str(given["path"])))
 
 
 class TreeSource(IntakeSource):

@@ -6,7 +6,7 @@ below ``KB_HOME``. Only the newest commit is fetched, and nothing is checked out
 
 import os
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Literal, NamedTuple
 
@@ -14,6 +14,7 @@ from pydantic import Field, field_validator
 
 from kb_pipeline.errors import IntakeError
 from kb_pipeline.intake.folder import TreeOptions, TreeSource
+from kb_pipeline.intake.naming import name_of
 from kb_pipeline.intake.trees import Tree
 from kb_pipeline.secrets import credentials_in
 from kb_pipeline.settings import Settings
@@ -28,7 +29,7 @@ _ORDINARY = frozenset({"100644", "100755"})
 
 
 class GitOptions(TreeOptions):
-    """What ``intake.yaml`` says of a repository."""
+    """Take in the pages, documents and pictures of a repository, as a branch has them."""
 
     kind: Literal["git"] = "git"
     repository: str = Field(description="Its address: https://..., ssh://..., git@host:path, or a folder.")
@@ -50,6 +51,10 @@ class GitOptions(TreeOptions):
         if ".." in value.split("/"):
             raise ValueError("it lies outside of the repository")
         return value.strip("/")
+
+    @classmethod
+    def name_for(cls, given: Mapping[str, object]) -> str:
+        return name_of(Path(str(given["repository"]).removesuffix(".git").rpartition(":")[2]))
 
 
 class GitSource(TreeSource):

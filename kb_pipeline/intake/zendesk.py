@@ -33,7 +33,7 @@ _FILES = "/article_attachments/"
 
 
 class ZendeskOptions(Options):
-    """What ``intake.yaml`` says of a help center."""
+    """Take in the published articles of a Zendesk help center; what its segments restrict is hidden until declared."""
 
     kind: Literal["zendesk"] = "zendesk"
     url: str = Field(description="The address of the account: https://example.zendesk.com")

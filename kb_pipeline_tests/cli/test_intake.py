@@ -5,6 +5,7 @@ from pathlib import Path
 
 import dagster as dg
 import pytest
+import yaml  # type: ignore[import-untyped]
 
 from kb_pipeline.settings import Settings
 from kb_pipeline.store.home import dagster_home
@@ -145,3 +146,18 @@ def test_a_staging_folder_that_is_a_manual_names_the_command(
     for command in ("status", "ingest"):
         assert "pump.html is not the name of a page; " in (said := run(command).words)
         assert "make an article of each page of a tree with kb intake add folder" in said
+
+
+@pytest.mark.parametrize(
+    ("kind", "option"),
+    [("website", "--most-pages"), ("mediawiki", "--namespace"), ("sharepoint", "--library"), ("mail", "--sign-in")],
+)
+def test_what_a_kind_of_source_has_is_an_option_of_its_command(run: Run, kind: str, option: str) -> None:
+    assert option in run("intake", "add", kind, "--help").out
+
+
+def test_a_source_is_declared_with_what_was_given_of_it(run: Run, manual: Path, tmp_path: Path) -> None:
+    run("intake", "add", "folder", str(manual), "--chapters", "h2", "--schedule", "0 4 * * *", "--no-ingest")
+    assert yaml.safe_load((tmp_path / "intake.yaml").read_text()) == {
+        "manual": {"kind": "folder", "path": str(manual), "chapters": "h2", "schedule": "0 4 * * *"}
+    }

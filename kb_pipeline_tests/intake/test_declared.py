@@ -5,8 +5,9 @@ from pathlib import Path
 import pytest
 
 from kb_pipeline.errors import IntakeError
-from kb_pipeline.intake.declared import add_source, name_of, read_sources
+from kb_pipeline.intake.declared import add_source, read_sources
 from kb_pipeline.intake.folder import FolderOptions
+from kb_pipeline.intake.naming import name_of
 from kb_pipeline.settings import Settings
 
 GOOD = """\

@@ -42,7 +42,7 @@ _Rules = tuple[Rule, ...] | None
 
 
 class ConfluenceOptions(Options):
-    """What ``intake.yaml`` says of a Confluence."""
+    """Take in the pages of a Confluence Cloud with their attachments, for those who may read them there."""
 
     kind: Literal["confluence"] = "confluence"
     url: str = Field(description="The address of the site: https://example.atlassian.net")

@@ -5,7 +5,7 @@ A mailbox is nobody else's business: articles of it are hidden from everybody un
 
 import html
 import re
-from collections.abc import Callable, Iterator, Sequence, Set
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from dataclasses import replace
 from pathlib import Path
 from typing import Literal, Self
@@ -20,6 +20,7 @@ from kb_pipeline.intake.mail.habits import Habits
 from kb_pipeline.intake.mail.imap import ImapServer, copy_folders
 from kb_pipeline.intake.mail.quotations import Said, repeated
 from kb_pipeline.intake.mail.threads import Thread, threads_of
+from kb_pipeline.intake.naming import name_of, name_of_site
 from kb_pipeline.intake.page_links import rewrite_page
 from kb_pipeline.pasted import ASKS, sentences_of
 from kb_pipeline.services.service import Service
@@ -43,7 +44,7 @@ _SERVER = re.compile(r"[\w.-]{1,253}(:\d{1,5})?")
 
 
 class MailOptions(Options):
-    """What ``intake.yaml`` says of mail."""
+    """Take in mail: an article for each thread and each attached document; without readers, nobody reads them."""
 
     kind: Literal["mail"] = "mail"
     path: Path | None = Field(
@@ -71,6 +72,10 @@ class MailOptions(Options):
         if value and not (_SERVER.fullmatch(value) and _host_and_port(value)[1] < 1 << 16):
             raise ValueError("it is not the name of a server: imap.example.org, or imap.example.org:993")
         return value
+
+    @classmethod
+    def name_for(cls, given: Mapping[str, object]) -> str:
+        return name_of(Path(str(given["path"]))) if given.get("path") else name_of_site(str(given["server"] or "mail"))
 
     @model_validator(mode="after")
     def _is_in_one_place(self) -> Self:

@@ -16,6 +16,7 @@ from pydantic import Field, field_validator
 from kb_pipeline.errors import IntakeError, TransientError
 from kb_pipeline.intake.base import ArticleOf, Fetched, IntakeSource, Item, LeftOut, Options, Refused, password_of
 from kb_pipeline.intake.mediawiki.api import MediaWikiApi
+from kb_pipeline.intake.naming import name_of_site
 from kb_pipeline.intake.page_links import rewrite_page
 from kb_pipeline.intake.pictures import Pictures
 from kb_pipeline.intake.prose import why_no_article
@@ -39,7 +40,7 @@ _LONGEST_DESCRIPTION = 300
 
 
 class MediaWikiOptions(Options):
-    """What ``intake.yaml`` says of a wiki."""
+    """Take in the pages of a MediaWiki with their pictures; without readers, nobody reads what needs a login."""
 
     kind: Literal["mediawiki"] = "mediawiki"
     url: str = Field(description="The address of any page of the wiki, or of its api.php.")
@@ -57,6 +58,10 @@ class MediaWikiOptions(Options):
         if credentials := credentials_in(value.partition("?")[0].partition("#")[0]):
             raise ValueError(f"it holds {credentials}; declare the user, and set KB_INTAKE_PASSWORDS")
         return value
+
+    @classmethod
+    def name_for(cls, given: Mapping[str, object]) -> str:
+        return name_of_site(urlsplit(str(given["url"])).hostname or str(given["url"]))
 
 
 class MediaWikiSource(IntakeSource):

@@ -54,7 +54,7 @@ _AT_ONCE = 8
 
 
 class SharePointOptions(Options):
-    """What ``intake.yaml`` says of a SharePoint site."""
+    """Take in the libraries and pages of a SharePoint site, for those who may read them there, as AZURE_* signs in."""
 
     kind: Literal["sharepoint"] = "sharepoint"
     url: str = Field(description="The address of the site: https://example.sharepoint.com/sites/handbook")

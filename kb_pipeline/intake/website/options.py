@@ -10,7 +10,7 @@ from kb_pipeline.intake.website.addresses import whole
 
 
 class WebsiteOptions(Options):
-    """What ``intake.yaml`` says of a website."""
+    """Take in the pages of a website below an address, as robots.txt allows, and follow their changes."""
 
     kind: Literal["website"] = "website"
     url: str = Field(description="Where it begins; all below it is taken in: https://docs.example.org/guide/")
