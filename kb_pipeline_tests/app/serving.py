@@ -11,10 +11,10 @@ from kb_pipeline.web.server import HEADER_BYTES, GuardedProtocol
 
 
 @contextmanager
-def serving_app(app: ASGIApp) -> Iterator[str]:
-    """Its URL, while it runs."""
+def serving_app(app: ASGIApp, port: int = 0) -> Iterator[str]:
+    """Its URL, while it runs; ``port``: any that is free, unless one is named."""
     limits = {"http": GuardedProtocol, "h11_max_incomplete_event_size": HEADER_BYTES}
-    server = uvicorn.Server(uvicorn.Config(app, port=0, log_level="error", timeout_graceful_shutdown=2, **limits))
+    server = uvicorn.Server(uvicorn.Config(app, port=port, log_level="error", timeout_graceful_shutdown=2, **limits))
     thread = threading.Thread(target=server.run, daemon=True)
     thread.start()
     while not server.started:

@@ -35,7 +35,7 @@ def url(knowledge_base: Settings, tmp_path_factory: pytest.TempPathFactory) -> I
         KB_NETWORK="local",
     )
     load_scenario(scenarios, place.environment["KB_HOME"])
-    with place.service() as url:
+    with place.service_process() as url:
         yield url
 
 
@@ -99,7 +99,7 @@ def test_pictures_and_articles_are_for_their_readers(
     knowledge_base: Settings, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     place = Place(knowledge_base, tmp_path_factory.mktemp("signed-in"), KB_ONE_PORT="true", KB_EASY_AUTH="true")
-    with place.service() as url:
+    with place.service_process() as url:
         for path, seen in {
             "/api/images/layers/images/crop.png": 200,
             "/api/images/secret/images/table.png": 404,

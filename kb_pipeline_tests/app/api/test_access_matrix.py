@@ -82,8 +82,9 @@ FIRST = {
     "bob": set(STATES),
     "the local user": {"public", "restricted", "tightened", "malformed", "failing", "deleted"},
 }
-"""Bob asks about everything; the others in ``make test`` about what each alone shows: Ann, whom less is withheld from,
-about what nobody may read, and the local user, to whom another server gives what Bob gets, about each kind of change."""
+"""What is asked about in ``make test``: by Bob everything, by the others what each alone shows. Ann, from whom less is
+withheld, asks about what nobody may read, and the local user, whom another server gives what Bob gets, about one
+article of each kind."""
 SCORE = re.compile(r'score\\?"\s*:\s*-?\d')
 WIDGET_SITE = "https://help.example.com"
 EVALUATION = "retrieval-0000000000000001"

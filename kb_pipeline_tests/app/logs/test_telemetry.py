@@ -54,7 +54,7 @@ def test_request_search_tool_model_call_and_vision_are_one_trace_without_content
     )
     model = {"KB_CHAT_MODEL": "m", "KB_CHAT_BASE_URL": aimock.base_url, "KB_JUDGE": "none"}
     place = Place(knowledge_base, tmp_path, **model, **collector.environment)
-    with place.service() as url:
+    with place.service_process() as url:
         httpx.get(f"{url}/api/search", params={"q": "crop"}).raise_for_status()
         asked(url)
         wait_until(lambda: collector.spans("POST /chat"))
@@ -75,7 +75,7 @@ def test_request_search_tool_model_call_and_vision_are_one_trace_without_content
 @pytest.mark.rare("a further start of the service")
 def test_spans_are_named_by_their_route(collector: Collector, knowledge_base: Settings, tmp_path: Path) -> None:
     # /health is what waits for the start
-    with Place(knowledge_base, tmp_path, **collector.environment).service() as url:
+    with Place(knowledge_base, tmp_path, **collector.environment).service_process() as url:
         httpx.get(f"{url}/readiness").raise_for_status()
         httpx.get(f"{url}/api/articles/layers").raise_for_status()
         httpx.get(f"{url}/api/articles/nowhere")
@@ -89,7 +89,7 @@ def test_one_trace_leads_from_the_page_through_the_service_to_the_search(
     collector: Collector, knowledge_base: Settings, tmp_path: Path
 ) -> None:
     place = Place(knowledge_base, tmp_path, **collector.environment)
-    with place.service(), place.page() as url, browsing(url) as page:
+    with place.service_process(), place.page() as url, browsing(url) as page:
         page.goto("/")
         page.get_by_role("textbox", name="Ask a question").fill(QUESTION)
         page.get_by_role("textbox", name="Ask a question").press("Enter")
@@ -107,7 +107,7 @@ def test_one_trace_leads_from_the_page_through_the_service_to_the_search(
 def test_content_is_recorded_where_that_is_asked_for(
     collector: Collector, knowledge_base: Settings, tmp_path: Path
 ) -> None:
-    with Place(knowledge_base, tmp_path, KB_RECORD_CONTENT="true", **collector.environment).service() as url:
+    with Place(knowledge_base, tmp_path, KB_RECORD_CONTENT="true", **collector.environment).service_process() as url:
         asked(url)
         wait_until(lambda: collector.spans("search knowledge base"))
     (searched,) = collector.spans("search knowledge base")
@@ -121,7 +121,7 @@ def test_what_the_service_logs_arrives_without_secrets(
     with quoting_server(401) as model:
         settings = {"KB_CHAT_MODEL": "m", "KB_CHAT_BASE_URL": f"{model}/v1", "KB_CHAT_API_KEY": SECRET}
         place = Place(knowledge_base, tmp_path, **settings, KB_RECORD_CONTENT="true", **collector.environment)
-        with place.service() as url:
+        with place.service_process() as url:
             quoted = httpx.post(f"{url}/chat?sv=1&sig={SECRET}", json={"question": QUESTION}, timeout=60)
             wait_until(lambda: collector.spans("POST /chat"))
             wait_until(lambda: collector.spans("chat"))
@@ -137,7 +137,7 @@ def test_what_the_service_logs_arrives_without_secrets(
 @pytest.mark.rare("a further start of the service")
 def test_a_collector_that_never_answers_delays_no_answer_and_no_end(knowledge_base: Settings, tmp_path: Path) -> None:
     with collecting("http", tmp_path, seconds=3600) as silent:
-        with Place(knowledge_base, tmp_path, **silent.environment).service() as url:
+        with Place(knowledge_base, tmp_path, **silent.environment).service_process() as url:
             assert [asked(url)["citations"] for _ in range(3)]
         assert not silent.file.exists()  # and the service ended, although nothing was taken
 
@@ -145,7 +145,7 @@ def test_a_collector_that_never_answers_delays_no_answer_and_no_end(knowledge_ba
 @pytest.mark.rare("a further start of the service")
 def test_a_collector_that_is_gone_breaks_no_answer(knowledge_base: Settings, tmp_path: Path) -> None:
     gone = {"OTEL_EXPORTER_OTLP_ENDPOINT": f"http://127.0.0.1:{free_port()}", "OTEL_EXPORTER_OTLP_PROTOCOL": "grpc"}
-    with Place(knowledge_base, tmp_path, **gone, OTEL_BSP_SCHEDULE_DELAY="100").service() as url:
+    with Place(knowledge_base, tmp_path, **gone, OTEL_BSP_SCHEDULE_DELAY="100").service_process() as url:
         assert [asked(url)["citations"] for _ in range(3)]
 
 

@@ -1,4 +1,4 @@
-"""The real service and the real page as processes on loopback, to be started, stopped and started again."""
+"""The real service and the real page on loopback, to be started, stopped and started again."""
 
 import asyncio
 import os
@@ -9,12 +9,16 @@ from collections.abc import AsyncIterator, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from threading import Event
+from unittest.mock import patch
 
 from starlette.responses import Response, StreamingResponse
 
+from app.api.server import create_app
 from app.page import page_command
-from kb_pipeline.settings import Settings
+from app.settings import load_app_settings
+from kb_pipeline.settings import Settings, load_settings
 from kb_pipeline_tests.app.model_servers import chunk
+from kb_pipeline_tests.app.serving import serving_app
 from kb_pipeline_tests.ports import free_port, wait_for
 
 ROOT = Path(__file__).parents[3]
@@ -42,13 +46,21 @@ class Place:
 
     @contextmanager
     def service(self) -> Iterator[str]:
-        """The agent service; gives its URL."""
+        """The agent service in this process, which has loaded all that it needs; gives its URL."""
+        with patch.dict(os.environ, self.environment, clear=True):
+            app = create_app(load_app_settings(), load_settings())
+        with serving_app(app, self.service_port) as url:
+            yield url
+
+    @contextmanager
+    def service_process(self) -> Iterator[str]:
+        """The agent service as the process that its command starts, with its own logs and telemetry; gives its URL."""
         with self._process(["app"], f"{self.service_url}/health"):
             yield self.service_url
 
     @contextmanager
     def page(self) -> Iterator[str]:
-        """The chat page; gives its URL."""
+        """The chat page, a process, since Streamlit serves one page in each; gives its URL."""
         with self._process(page_command(self.page_port), f"{self.page_url}/_stcore/health"):
             yield self.page_url
 

@@ -150,7 +150,7 @@ def test_no_answer_conversation_trace_or_log_has_a_link(
             KB_RECORD_CONTENT="true",
             **collector.environment,
         )
-        with place.service() as url, httpx.Client(base_url=url, timeout=60) as client:
+        with place.service_process() as url, httpx.Client(base_url=url, timeout=60) as client:
             assert [address for address in addresses(blocks_of(client, CROPPING)) if "sig=" in address]
             answer = client.post("/chat", json={"question": "How do I crop a layer?"}).text
             response = openai_of(client).responses.create(model="m", input="How do I crop a layer?")
