@@ -19,6 +19,7 @@ from kb_pipeline.flow.workspace import open_workspace
 from kb_pipeline.settings import Settings
 from kb_pipeline.steps.describe import OcrLine
 from kb_pipeline_tests.building import stage
+from kb_pipeline_tests.certificates import new_certificate
 from kb_pipeline_tests.evaluation.known import publish_things
 from kb_pipeline_tests.managed_identity import ManagedIdentity, signed_in
 
@@ -66,6 +67,18 @@ def _environment_of_nobody() -> Iterator[None]:
     """No setting, identity, Dagster home or ``.env`` file of the developer reaches what tests share."""
     with pytest.MonkeyPatch.context() as patched:
         _forget_settings(patched)
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _one_certificate(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Programs here ask nobody beyond this machine, so that they need not read all authorities of the Internet.
+
+    Each client of HTTP would do so when it is made, which takes 20 ms of a core and is done thousands of times.
+    """
+    certificate, _ = new_certificate(tmp_path_factory.mktemp("certificate"))
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setenv("SSL_CERT_FILE", str(certificate))
         yield
 
 
