@@ -5,12 +5,20 @@ from typing import Annotated
 
 from fastapi import APIRouter, Depends, Query, Request
 
-from app.api.gate import TheService, Who
+from app.api.gate import UPLOADS, TheService, Who
 from app.contributing.contributing import Caller
-from app.schema.contributions import Acceptance, ContributionDetails, ContributionList, NewContribution, Rejection
+from app.schema.contributions import (
+    Acceptance,
+    ContributionDetails,
+    ContributionList,
+    NewContribution,
+    NewUpload,
+    Rejection,
+)
 from kb_pipeline.records import ContributionState
 
-router = APIRouter(prefix="/api/contributions", tags=["contributions"])
+router = APIRouter(tags=["contributions"])
+_BODY = {"content": {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}}, "required": True}
 
 
 def _caller(request: Request, service: TheService, who: Who) -> Caller:
@@ -21,7 +29,7 @@ def _caller(request: Request, service: TheService, who: Who) -> Caller:
 Calling = Annotated[Caller, Depends(_caller)]
 
 
-@router.get("")
+@router.get("/api/contributions")
 async def contributions(
     service: TheService,
     caller: Calling,
@@ -35,19 +43,19 @@ async def contributions(
     return await contributing.pool.run(partial(contributing.page, caller, state, limit=limit, offset=offset))
 
 
-@router.post("", status_code=201)
+@router.post("/api/contributions", status_code=201)
 async def contribute(new: NewContribution, service: TheService, caller: Calling) -> ContributionDetails:
     """Propose knowledge; it waits for a reviewer. A draft is only checked."""
     return await service.contributing.pool.run(partial(service.contributing.propose, new, caller))
 
 
-@router.get("/{contribution_id}")
+@router.get("/api/contributions/{contribution_id}")
 async def contribution(contribution_id: str, service: TheService, caller: Calling) -> ContributionDetails:
     """One contribution, with what accepting it would change."""
     return await service.contributing.pool.run(partial(service.contributing.details, contribution_id, caller))
 
 
-@router.post("/{contribution_id}/accept")
+@router.post("/api/contributions/{contribution_id}/accept")
 async def accept(
     contribution_id: str, acceptance: Acceptance, service: TheService, caller: Calling
 ) -> ContributionDetails:
@@ -57,7 +65,7 @@ async def accept(
     )
 
 
-@router.post("/{contribution_id}/reject")
+@router.post("/api/contributions/{contribution_id}/reject")
 async def reject(
     contribution_id: str, rejection: Rejection, service: TheService, caller: Calling
 ) -> ContributionDetails:
@@ -65,3 +73,12 @@ async def reject(
     return await service.contributing.pool.run(
         partial(service.contributing.reject, contribution_id, rejection.reason, caller)
     )
+
+
+@router.post(UPLOADS, status_code=201, openapi_extra={"requestBody": _BODY})
+async def upload(
+    new: Annotated[NewUpload, Query()], request: Request, service: TheService, caller: Calling
+) -> ContributionDetails:
+    """Hand in a file; it becomes an article when a reviewer accepts it."""
+    data = await request.body()
+    return await service.contributing.converting.run(partial(service.contributing.upload, new, data, caller))

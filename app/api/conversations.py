@@ -1,5 +1,9 @@
-"""Routes for the caller's conversations, the answers in them, and feedback on answers."""
+"""Routes for the caller's conversations, the answers in them, feedback on answers, and links to them.
 
+Whoever asked makes and takes back a link; others open it with their own rights.
+"""
+
+import asyncio
 import logging
 from typing import Annotated, cast
 
@@ -11,9 +15,20 @@ from app.api.served import PRIVATE
 from app.callers.principal import Principal
 from app.conversations.base import MOST_LISTED, UnknownConversationError
 from app.conversations.markdown import markdown_of
+from app.conversations.sharing import shared_turn
 from app.library.withheld import shown
+from app.logs.auditing import note
 from app.schema.answers import ChatAnswer
-from app.schema.conversations import Conversation, ConversationList, Feedback, NewTitle, OpenedSource, Turn
+from app.schema.conversations import (
+    Conversation,
+    ConversationList,
+    Feedback,
+    NewTitle,
+    OpenedSource,
+    Share,
+    SharedAnswer,
+    Turn,
+)
 from app.service import AgentService
 from kb_pipeline.errors import KnowledgeBaseError
 
@@ -90,10 +105,7 @@ async def feedback(
     response_id: str, rating: Feedback, service: TheService, who: Who, afterwards: BackgroundTasks
 ) -> None:
     """Store the reader's feedback on an answer; it replaces earlier feedback."""
-    conversation_id = await service.conversations.conversation_of(who.user_id, response_id)
-    if conversation_id is None:
-        raise _unknown(response_id)
-    await service.conversations.give_feedback(who.user_id, conversation_id, response_id, rating)
+    await service.conversations.give_feedback(who.user_id, response_id, rating)
     if rating.rating == "down" and rating.comment:
         afterwards.add_task(_hand_in, service, who, response_id, rating)
 
@@ -101,10 +113,31 @@ async def feedback(
 @router.post("/responses/{response_id}/opened", status_code=204)
 async def opened(response_id: str, source: OpenedSource, service: TheService, who: Who) -> None:
     """Count that the reader opened a source of an answer; who did is not counted."""
-    conversation_id = await service.conversations.conversation_of(who.user_id, response_id)
-    if conversation_id is None:
-        raise _unknown(response_id)
-    await service.conversations.source_opened(who.user_id, conversation_id, response_id, source.number)
+    await service.conversations.source_opened(who.user_id, response_id, source.number)
+
+
+@router.post("/conversations/{conversation_id}/shares/{response_id}")
+async def share(conversation_id: str, response_id: str, service: TheService, who: Who) -> Share:
+    """Make a link by which others may read one of the caller's answers; if there is one already, it is this."""
+    return await service.conversations.share(who.user_id, conversation_id, response_id)
+
+
+@router.delete("/conversations/{conversation_id}/shares/{response_id}", status_code=204)
+async def take_back(conversation_id: str, response_id: str, service: TheService, who: Who) -> None:
+    """Take back the link of an answer: it leads nowhere from now on."""
+    await service.conversations.take_back(who.user_id, conversation_id, response_id)
+
+
+@router.get("/shares/{share_id}")
+async def shared(share_id: str, service: TheService, who: Who) -> SharedAnswer:
+    """The answer that a link leads to, as far as the caller may read it now, with its stale references."""
+    turns = await service.conversations.shared(share_id)
+    turn = await asyncio.to_thread(shared_turn, service.articles, turns, share_id, who)  # access lists are files
+    note(*(turn.answer.rests_on if turn.answer else ()))
+    # as a conversation of one turn it is compared as those of its asker are
+    alone = Conversation(id="", title="", created_at=turn.asked_at, updated_at=turn.asked_at, turns=(turn,))
+    compared = await service.references.compared(alone, who)
+    return SharedAnswer(turn=compared.turns[0], not_compared=compared.not_compared)
 
 
 async def _hand_in(service: AgentService, who: Principal, response_id: str, rating: Feedback) -> None:
@@ -122,16 +155,10 @@ async def _opened(service: AgentService, who: Principal, conversation_id: str) -
 
 
 async def _turn(service: AgentService, who: Principal, response_id: str) -> Turn:
-    conversation_id = await service.conversations.conversation_of(who.user_id, response_id)
-    if conversation_id is None:
-        raise _unknown(response_id)
+    conversation_id = await service.conversations.place_of(who.user_id, response_id)
     conversation = await service.conversations.conversation(who.user_id, conversation_id)
     turns = (await shown(service.articles, conversation, who)).turns
     turn = next((turn for turn in turns if turn.response_id == response_id), None)
     if turn is None or (turn.answer is None and turn.problem is None):  # the answer is still in progress
-        raise _unknown(response_id)
+        raise UnknownConversationError(f"there is no answer {response_id[:80]!r}")
     return turn
-
-
-def _unknown(response_id: str) -> UnknownConversationError:
-    return UnknownConversationError(f"there is no answer {response_id[:80]!r}")

@@ -1,4 +1,4 @@
-"""The routes for documents: the original file, and pictures of its pages."""
+"""The routes for files: images of articles, original files of documents, and pictures of their pages."""
 
 import asyncio
 import re
@@ -13,7 +13,8 @@ from app.api.gate import TheService, Who
 from app.api.problems import problem
 from app.api.served import PRIVATE, file_response, is_known
 from app.callers.principal import Principal
-from app.grounding.citations import DOCUMENT_ROUTE
+from app.grounding.citations import DOCUMENT_ROUTE, IMAGE_ROUTE
+from app.library.images import ImageNotFoundError, open_image
 from app.library.originals.files import DocumentNotFoundError, document_of, file_name, open_document
 from app.library.originals.marking import Quote
 from app.library.originals.page import LONGEST_SIDE
@@ -22,7 +23,7 @@ from app.library.originals.quoting import quotes_on
 from app.service import AgentService
 from kb_pipeline.steps.formats import SHOWN_IN_BROWSERS
 
-router = APIRouter(tags=["documents"])
+router = APIRouter()
 
 MARKED = "KB-Marked"
 """The header of a picture that says how many of the sentences that stand on this page are marked: ``2/3``."""
@@ -38,8 +39,8 @@ _POLICY = {"Content-Security-Policy": "default-src 'none'; object-src 'self'; st
 """What the PDF viewers of browsers need; nothing in the file can load anything."""
 
 
-@router.head(DOCUMENT_ROUTE + "{article_id}/pages/{page}.png", operation_id="page_picture_headers")
-@router.get(DOCUMENT_ROUTE + "{article_id}/pages/{page}.png")
+@router.head(DOCUMENT_ROUTE + "{article_id}/pages/{page}.png", operation_id="page_picture_headers", tags=["documents"])
+@router.get(DOCUMENT_ROUTE + "{article_id}/pages/{page}.png", tags=["documents"])
 async def page_picture(
     request: Request,
     article_id: str,
@@ -93,8 +94,8 @@ def _quotes(service: AgentService, asked: PictureRequest, who: Principal) -> tup
     return quotes_on(chunks[0], asked.page, asked.quotes)
 
 
-@router.head(DOCUMENT_ROUTE + "{article_id}/{file}", operation_id="document_headers")
-@router.get(DOCUMENT_ROUTE + "{article_id}/{file}")
+@router.head(DOCUMENT_ROUTE + "{article_id}/{file}", operation_id="document_headers", tags=["documents"])
+@router.get(DOCUMENT_ROUTE + "{article_id}/{file}", tags=["documents"])
 async def original(request: Request, article_id: str, file: str, service: TheService, who: Who) -> Response:
     """The original file of a document, if readers may open it (``KB_SERVE_DOCUMENTS``)."""
     layout = service.articles.layout
@@ -110,3 +111,14 @@ async def original(request: Request, article_id: str, file: str, service: TheSer
     shown = "inline" if document.media_type in SHOWN_IN_BROWSERS else "attachment"
     name = f"filename*=UTF-8''{percent_encoded(file, safe='')}"
     return file_response(request, opened, {**_POLICY, "Content-Disposition": f"{shown}; {name}"})
+
+
+@router.head(IMAGE_ROUTE + "{article_id}/{image_path:path}", operation_id="image_headers", tags=["images"])
+@router.get(IMAGE_ROUTE + "{article_id}/{image_path:path}", tags=["images"])
+async def image(request: Request, article_id: str, image_path: str, service: TheService, who: Who) -> Response:
+    """An image of an article: ``images/<stem>.png``."""
+    try:
+        opened = await asyncio.to_thread(open_image, service.articles.layout, article_id, image_path, who)
+    except ImageNotFoundError as exc:
+        raise HTTPException(404, "there is no such image") from exc
+    return file_response(request, opened)

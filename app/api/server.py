@@ -28,17 +28,14 @@ from app.api import (
     originals,
     permissions,
     quality,
-    shares,
     tools,
-    uploads,
     usage,
     web,
     widget,
 )
 from app.api.audit import AuditTrail, Refusals
 from app.api.failed_store import ReportFailedStore
-from app.api.gate import OPEN_PATHS, Gate, asking, who_asks
-from app.api.images import images_router
+from app.api.gate import OPEN_PATHS, Gate, asking
 from app.api.owners import RequireResponseOwner, ResponseOwners, ValidateCursors
 from app.api.problems import handle_problems
 from app.api.request_log import RequestLog
@@ -116,7 +113,6 @@ def application(service: AgentService, when_warm: Callable[[], None] = lambda: N
         health,
         chat,
         conversations,
-        shares,
         articles,
         documents,
         originals,
@@ -124,7 +120,6 @@ def application(service: AgentService, when_warm: Callable[[], None] = lambda: N
         gaps,
         usage,
         contributions,
-        uploads,
         tools,
         model,
         permissions,
@@ -136,7 +131,6 @@ def application(service: AgentService, when_warm: Callable[[], None] = lambda: N
     ):
         # included, each router's routes are made a second time, while the first request waits
         app.router.routes.extend(module.router.routes)
-    app.router.routes.extend(images_router(service.articles.layout, who_asks).routes)
     app.router.routes.append(Route(mcp.PATH, mcp.McpEndpoint(service), methods=["POST"]))
     app.mount("/v1", host)
     settings = service.settings

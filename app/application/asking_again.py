@@ -1,8 +1,9 @@
 """Asks the question of a stored answer again, in the conversation as it was, and compares the two answers."""
 
 import asyncio
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from difflib import get_close_matches
+from itertools import takewhile
 
 from app.answering.base import Message
 from app.answering.grounded import GroundedAnswer
@@ -11,10 +12,11 @@ from app.callers.picture import Picture
 from app.callers.principal import Principal
 from app.conversations.base import UnknownConversationError, is_id
 from app.conversations.differences import difference
-from app.conversations.entries import chain_of, responses_of_chain, steps_of
+from app.conversations.entries import ResponseLink, chain_of, steps_of
+from app.conversations.turns import asked_back
 from app.errors import AnswerError
 from app.library.withheld import shown
-from app.schema.answers import ChatAnswer, Clarification
+from app.schema.answers import ChatAnswer
 from app.schema.conversations import AnswerThenAndNow, Circumstance, ComparedSection, Conversation, StaleReference, Turn
 from app.service import AgentService
 
@@ -43,8 +45,16 @@ async def ask_again(
         KnowledgeBaseError: the question cannot be answered now.
     """
     conversation, turn, then = await _stored(service, response_id, who)
-    history = await _history(service, conversation, turn, who)
-    clarification = await _asked_back(service, conversation, turn, who)
+    steps = steps_of(await service.conversations.entries(who.user_id, conversation.id, {"step"}))
+    history = await _history(service, conversation, turn, steps, who)
+    own = steps.get(turn.response_id)
+    clarification = await asked_back(
+        service.conversations,
+        who.user_id,
+        conversation.id,
+        turn.response_id,
+        own.previous_response_id if own else None,
+    )
     was_on_web = turn.options.web or any(cited.used and cited.is_of_web for cited in then.citations)
     options = {
         "top_k": top or turn.options.top_k,
@@ -97,41 +107,23 @@ async def _stored(service: AgentService, response_id: str, who: Principal) -> tu
 
 
 async def _history(
-    service: AgentService, conversation: Conversation, turn: Turn, who: Principal
+    service: AgentService, conversation: Conversation, turn: Turn, steps: Mapping[str, ResponseLink], who: Principal
 ) -> tuple[Message, ...]:
     """The messages before the question: those of the responses that it followed, then those of its own request."""
     store = service.conversations
-    steps = steps_of(await store.entries(who.user_id, conversation.id, {"step"}))
-    own = steps.pop(turn.response_id, None)
+    own = steps.get(turn.response_id)
     if own is None:
         return ()
     unanswered = {each.response_id for each in conversation.turns if each.answer is None}
     if own.previous_response_id:
         earlier = chain_of(steps, own.previous_response_id)
     else:
-        places = {each.response_id: at for at, each in enumerate(conversation.turns)}
-        before = [step for key, step in steps.items() if places.get(key, -1) < places[turn.response_id]]
-        earlier = [item for step in before for item in step.items]
+        before = takewhile(lambda key: key != turn.response_id, steps)
+        earlier = [item for key in before for item in steps[key].items]
     found = await store.find(who.user_id, "item", [*earlier, *own.input])
     items = [found[key].entry for key in dict.fromkeys([*earlier, *own.input]) if key in found]
     said = [item.value for item in items if item.response_id not in unanswered]
     return tuple(messages(said, await texts_of_pictures(store, who.user_id, said)))[:-1]
-
-
-async def _asked_back(
-    service: AgentService, conversation: Conversation, turn: Turn, who: Principal
-) -> Clarification | None:
-    """What the answer before the question asked back, to which it may be the reply."""
-    steps = steps_of(await service.conversations.entries(who.user_id, conversation.id, {"step"}))
-    own = steps.get(turn.response_id)
-    answers = {each.response_id: each.answer for each in conversation.turns if each.answer}
-    if own and own.previous_response_id:
-        earlier = responses_of_chain(steps, own.previous_response_id)
-    else:
-        places = [each.response_id for each in conversation.turns]
-        earlier = places[: places.index(turn.response_id)]
-    answered = [each for each in earlier if each in answers]
-    return answers[answered[-1]].clarification if answered else None
 
 
 def _sections(

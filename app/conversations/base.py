@@ -168,26 +168,23 @@ class ConversationStore(ABC):
         kept = [entry(kind, turn.response_id, value) for kind in ("question", "answer")]
         await self.append(user_id, conversation_id, kept, title=title_of(turn.question))
 
-    async def give_feedback(self, user_id: str, conversation_id: str, response_id: str, feedback: Feedback) -> None:
+    async def give_feedback(self, user_id: str, response_id: str, feedback: Feedback) -> None:
         """Keep the reader's feedback on an answer; it replaces earlier feedback.
 
         Raises:
-            UnknownConversationError: this user has no such answer there.
+            UnknownConversationError: this user has no such answer.
         """
-        if await self.conversation_of(user_id, response_id) != conversation_id:
-            raise UnknownConversationError(f"there is no answer {response_id} in this conversation")
         new = entry("feedback", response_id, feedback.model_dump(mode="json"))
-        await self.append(user_id, conversation_id, [new])
+        await self.append(user_id, await self.place_of(user_id, response_id), [new])
 
-    async def source_opened(self, user_id: str, conversation_id: str, response_id: str, number: int) -> None:
+    async def source_opened(self, user_id: str, response_id: str, number: int) -> None:
         """Keep that the reader opened a source of an answer, by the number of its reference.
 
         Raises:
-            UnknownConversationError: this user has no such answer there.
+            UnknownConversationError: this user has no such answer.
         """
-        if await self.conversation_of(user_id, response_id) != conversation_id:
-            raise UnknownConversationError(f"there is no answer {response_id} in this conversation")
-        await self.append(user_id, conversation_id, [entry("opened", response_id, {}, key=f"{response_id}.{number}")])
+        new = entry("opened", response_id, {}, key=f"{response_id}.{number}")
+        await self.append(user_id, await self.place_of(user_id, response_id), [new])
 
     # --- links to answers ------------------------------------------------------------------------
 
@@ -349,6 +346,17 @@ class ConversationStore(ABC):
         """The conversation that a response belongs to; ``None`` if this user has no such response."""
         filed = (await self.find(user_id, "question", [response_id])).get(response_id)
         return filed.conversation_id if filed else None
+
+    async def place_of(self, user_id: str, response_id: str) -> str:
+        """The conversation that a response belongs to.
+
+        Raises:
+            UnknownConversationError: this user has no such response.
+        """
+        conversation_id = await self.conversation_of(user_id, response_id)
+        if conversation_id is None:
+            raise UnknownConversationError(f"there is no answer {response_id[:80]!r}")
+        return conversation_id
 
     async def forget(self, user_id: str, conversation_id: str, response_id: str) -> None:
         """Delete all entries of a response permanently."""

@@ -1,6 +1,5 @@
 """One answer as somebody else sees it who opens its link: what they may read of it, and nothing else of its asker."""
 
-import asyncio
 from collections.abc import Sequence
 
 from app.callers.principal import Principal
@@ -37,8 +36,3 @@ def shared_turn(articles: Articles, turns: Sequence[Turn], share_id: str, who: P
     return Turn(
         response_id=share_id, asked_at=turn.asked_at, question=turn.question, answer=answer, problem=turn.problem
     )
-
-
-async def shared_with(articles: Articles, turns: Sequence[Turn], share_id: str, who: Principal) -> Turn:
-    """:func:`shared_turn`, in a thread: access lists are files."""
-    return await asyncio.to_thread(shared_turn, articles, turns, share_id, who)

@@ -3,6 +3,7 @@
 import asyncio
 import logging
 from collections.abc import Callable
+from itertools import takewhile
 from types import TracebackType
 from typing import Any, Self
 
@@ -132,12 +133,19 @@ async def pending_clarification(
     previous = _previous_response(context)
     if previous is None and not context.conversation_id:
         return None
-    conversation_id = await conversation_for(store, user_id, context)
+    return await asked_back(
+        store, user_id, await conversation_for(store, user_id, context), context.response_id, previous
+    )
+
+
+async def asked_back(
+    store: ConversationStore, user_id: str, conversation_id: str, response_id: str, previous: str | None
+) -> Clarification | None:
+    """What the last answer before a response asked back: of the chain to ``previous``, else of the conversation."""
     steps = steps_of(await store.entries(user_id, conversation_id, {"step"}))
-    steps.pop(context.response_id, None)
-    earlier = responses_of_chain(steps, previous) if previous else list(steps)
-    for response_id in reversed(earlier):
-        stored = (await store.find(user_id, "answer", [response_id])).get(response_id)
+    before = takewhile(lambda key: key != response_id, steps)
+    for earlier in reversed(responses_of_chain(steps, previous) if previous else list(before)):
+        stored = (await store.find(user_id, "answer", [earlier])).get(earlier)
         if stored and (answer := stored.entry.value["answer"]):
             asked_back = answer.get("clarification")  # read alone: the passages of a long answer take a while
             return Clarification.model_validate(asked_back) if asked_back else None

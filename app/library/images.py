@@ -1,4 +1,4 @@
-"""Opens images of the serving layer. HTTP is in :mod:`app.api.images`."""
+"""Opens images of the serving layer. HTTP is in :mod:`app.api.originals`."""
 
 import re
 from collections.abc import Iterable, Iterator

@@ -37,7 +37,7 @@ def write_usage(settings: Settings, cited: str = "layers") -> None:
             await store.append("ann", "c1", entries, title="Layers")
             if number % 9 == 0:
                 rating = Feedback(rating="down" if number % 4 == 0 else "up")
-                await store.give_feedback("ann", "c1", f"r{number}", rating)
+                await store.give_feedback("ann", f"r{number}", rating)
         await store.close()
 
     asyncio.run(keep())

@@ -1,11 +1,13 @@
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from fastapi import FastAPI
 from fastapi.testclient import TestClient
 
-from app.api.images import images_router
+from app.api.gate import service_of, who_asks
+from app.api.originals import router
 from app.callers.principal import Principal
 from kb_pipeline.settings import Settings
 from kb_pipeline.steps.fingerprint import sha256
@@ -17,7 +19,9 @@ URL = "/api/images/layers/images/crop.png"
 @pytest.fixture
 def client(knowledge_base: Settings) -> Iterator[TestClient]:
     app = FastAPI()
-    app.include_router(images_router(Layout.of(knowledge_base), Principal))
+    app.include_router(router)
+    service = SimpleNamespace(articles=SimpleNamespace(layout=Layout.of(knowledge_base)))
+    app.dependency_overrides = {service_of: lambda: service, who_asks: Principal}
     with TestClient(app) as client:
         yield client
 

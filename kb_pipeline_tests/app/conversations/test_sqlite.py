@@ -66,7 +66,7 @@ async def test_of_what_was_deleted_no_byte_stays_in_the_file(
     await ask(store, "ann", "c2", "r3", "kept, and needle in a forgotten one")
     await ask(store, "ann", "c2", "r4", "kept")
     await store.rename("ann", "c2", "kept")
-    await store.give_feedback("ann", "c1", "r1", Feedback(rating="down", comment="needle in a comment"))
+    await store.give_feedback("ann", "r1", Feedback(rating="down", comment="needle in a comment"))
     if others_look_on:
         await other.conversation("ann", "c1")
     await store.delete("ann", "c1")

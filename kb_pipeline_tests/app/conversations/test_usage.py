@@ -106,7 +106,7 @@ async def test_the_last_rating_counts_on_the_day_of_its_question(store: Conversa
     await keep(store, "r1", YESTERDAY, citations=cited)
     await keep(store, "r2", YESTERDAY, refused=True)
     for response_id, rated in (("r1", DOWN), ("r1", Feedback(rating="up")), ("r2", DOWN)):
-        await store.give_feedback("ann", "c1", response_id, rated)
+        await store.give_feedback("ann", response_id, rated)
     found = await counted(store, LISTINGS)
     assert (found.days[-2].up, found.days[-2].down, found.days[-1].up) == (1, 1, 0)
     assert "Zebulon" not in found.model_dump_json()
