@@ -1,6 +1,7 @@
 """What a reader asks: a question, the picture that may come with it, and which of several documents is meant."""
 
 from dataclasses import dataclass
+from typing import Any
 
 import streamlit as st
 
@@ -11,6 +12,7 @@ from app.page.labels import label
 from app.schema.answers import Clarification
 from app.schema.asking import ABOUT_A_PICTURE
 from app.schema.conversations import Turn
+from kb_pipeline.asking import AskOptions
 
 LONGEST = 8000
 """Characters of a question."""
@@ -22,10 +24,11 @@ _NEXT = "asked-next"
 
 @dataclass(frozen=True, slots=True)
 class SentQuestion:
-    """A question, and what was attached to it."""
+    """A question, and what was attached to it; ``options`` if they are not those that the page shows."""
 
     question: str
     picture: SentPicture | None = None
+    options: AskOptions | None = None
 
 
 def typed(*, is_disabled: bool) -> SentQuestion | None:
@@ -63,9 +66,9 @@ def taken_next() -> SentQuestion | None:
     return left
 
 
-def again(turn: Turn) -> SentQuestion:
-    """The question of a turn, to be asked again."""
-    return SentQuestion(turn.question, sent_with(turn))
+def again(turn: Turn, **changed: Any) -> SentQuestion:
+    """The question of a turn, to be asked again as it was asked, but for what is changed."""
+    return SentQuestion(turn.question, sent_with(turn), turn.options.model_copy(update=changed))
 
 
 def sent_with(turn: Turn) -> SentPicture | None:

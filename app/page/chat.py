@@ -349,11 +349,11 @@ def show() -> None:
         show_turn(turn, at, has_buttons=is_over and at == len(stored) - 1)
     if conversation and conversation.not_compared:
         st.html(not_compared_html(conversation.not_compared))
-    on_web = bool(stored and is_over and wants_web(stored[-1]))
     if stored and is_over:
-        if on_web or scope.ask_everywhere(stored[-1], conversation_id):
-            sent = asking.again(stored[-1])
-            wanted = wanted if on_web else None
+        if wants_web(stored[-1]):
+            sent = asking.again(stored[-1], web=True)
+        elif scope.ask_everywhere(stored[-1], conversation_id):
+            sent = asking.again(stored[-1], scope=None)
         else:
             sent = _next_question(stored[-1])
     greeting = st.empty()
@@ -363,7 +363,7 @@ def show() -> None:
         source.open_source(stored, clicked[1])
     source.show_source(stored)
     if sent:
-        options = AskOptions(web=on_web, mode=backlog.wanted(), scope=wanted)
+        options = sent.options or AskOptions(mode=backlog.wanted(), scope=wanted)
         running = _ask(client, conversation_id, sent, options)
         was_done = False
     if running and show_running(running, len(stored), was_done=was_done):

@@ -8,7 +8,7 @@ import streamlit as st
 from app.client import ClientError
 from app.page import asking, places, session
 from app.page.asking import SentQuestion
-from app.page.failures import panel, sentence
+from app.page.failures import attempt, missing, panel, sentence, show_problem
 from app.page.labels import chosen, label
 from app.page.markup import passage_html
 from app.page.templates import render
@@ -43,7 +43,6 @@ _NONE = {
     "accepted": "Nothing was accepted yet",
     "rejected": "Nothing was rejected",
 }
-_PROBLEM = "contribution-problem"
 
 
 def list_html(contributions: Sequence[ContributionItem]) -> str:
@@ -123,7 +122,7 @@ def _show_new(question: str, article_id: str) -> None:
                 is_draft = st.form_submit_button("Preview", help="What readers will see; nothing is handed in.")
         new = NewContribution(service=service, description=description.strip(), content=content, type=kind)
         if (is_final or is_draft) and not service:
-            st.html(panel("This did not work", "Choose an article, or name a new one."))
+            show_problem("Choose an article, or name a new one.")
         elif is_final:
             _hand_in(lambda: session.client().contribute(new))
         elif is_draft:
@@ -157,7 +156,7 @@ def _show_preview(new: NewContribution) -> None:
     try:
         draft = session.client().contribute(new.model_copy(update={"draft": True, "converted": True}))
     except ClientError as exc:
-        st.html(panel("This did not work", sentence(exc.problem.message)))
+        show_problem(exc.problem.message)
         return
     if draft.problem:
         st.html(panel("It cannot be accepted like this", sentence(draft.problem)))
@@ -190,7 +189,7 @@ def _show_upload(rules: UploadRules) -> None:
         topics = st.text_input("Topics", help="With commas between.", key="upload-topics")
         if st.form_submit_button("Upload", type="primary"):
             if file is None:
-                st.html(panel("This did not work", "Choose a file first."))
+                show_problem("Choose a file first.")
                 return
             new = NewUpload(
                 name=file.name,
@@ -210,7 +209,7 @@ def _hand_in(send: Callable[[], ContributionDetails]) -> None:
     try:
         contribution = send()
     except ClientError as exc:
-        st.html(panel("This did not work", sentence(exc.problem.message)))
+        show_problem(exc.problem.message)
     else:
         places.go_to("contributions", {places.CONTRIBUTION: contribution.id})
 
@@ -245,8 +244,7 @@ def _show_one(contribution_id: str) -> None:
             st.html(nearest_html(contribution.nearest))
         else:
             st.html(panel("Nothing like it is published", "That you may read, at least.", kind="note"))
-    if problem := st.session_state.pop(_PROBLEM, ""):
-        st.html(panel("This did not work", sentence(problem)))
+    show_problem()
     if contribution.state == "pending" and contribution.may_review:
         _show_decision(contribution)
 
@@ -291,43 +289,35 @@ def _show_decision(contribution: ContributionDetails) -> None:
         st.text_input(
             "Reason", max_chars=1000, key=f"reason-{contribution.id}", help="Whoever proposed it may read it."
         )
-        st.form_submit_button("Reject", type="primary", on_click=_decide, args=(lambda: _reject(contribution),))
+        st.form_submit_button("Reject", type="primary", on_click=attempt, args=(lambda: _reject(contribution),))
 
 
 def _show_accepting(contribution: ContributionDetails) -> None:
     if contribution.upload:  # as it is: nobody edits a file here
-        st.button("Accept", type="primary", on_click=_decide, args=(lambda: _accept_file(contribution),))
+        st.button("Accept", type="primary", on_click=attempt, args=(lambda: _accept(contribution, Acceptance()),))
         return
     with st.form(f"accept-{contribution.id}", border=False):
         st.text_input("Section", contribution.section, max_chars=200, key=f"section-{contribution.id}")
         st.text_area("Text, as Markdown", contribution.content, height=220, key=f"content-{contribution.id}")
-        st.form_submit_button("Accept", type="primary", on_click=_decide, args=(lambda: _accept(contribution),))
+        st.form_submit_button("Accept", type="primary", on_click=attempt, args=(lambda: _accept_edited(contribution),))
 
 
-def _decide(decide: Callable[[], object]) -> None:
-    try:
-        decide()
-    except ClientError as exc:
-        st.session_state[_PROBLEM] = exc.problem.message
-
-
-def _accept(contribution: ContributionDetails) -> None:
+def _accept_edited(contribution: ContributionDetails) -> None:
     section = st.session_state[f"section-{contribution.id}"].strip()
     content = st.session_state[f"content-{contribution.id}"]
     acceptance = Acceptance(
         section=section if section != contribution.section else "",
         content=content if content != contribution.content else None,
     )
+    _accept(contribution, acceptance)
+
+
+def _accept(contribution: ContributionDetails, acceptance: Acceptance) -> None:
     session.client().accept(contribution.id, acceptance)
-
-
-def _accept_file(contribution: ContributionDetails) -> None:
-    session.client().accept(contribution.id, Acceptance())
 
 
 def _reject(contribution: ContributionDetails) -> None:
     reason = st.session_state[f"reason-{contribution.id}"].strip()
     if not reason:
-        st.session_state[_PROBLEM] = "say why it is rejected"
-        return
+        raise missing("say why it is rejected")
     session.client().reject(contribution.id, reason)

@@ -1,18 +1,22 @@
 """Panels for errors: what happened and what to do, never a traceback."""
 
 import logging
+from collections.abc import Callable
 
 import streamlit as st
 
 from app.client import ClientError, ServiceDownError
 from app.page import session
 from app.page.templates import render
+from app.schema.wire import Problem
 
 _log = logging.getLogger(__name__)
 _TITLES = {
     "index_unavailable": "The articles cannot be searched",
     "service_down": "The agent service is not running",
 }
+_DID_NOT_WORK = "This did not work"
+_PROBLEM = "problem-of-last-attempt"
 INGEST = "kb ingest"
 
 
@@ -24,12 +28,31 @@ def show_failure(failure: Exception) -> bool:
     return True
 
 
+def attempt(decide: Callable[[], object]) -> None:
+    """Do what a button decides; if that does not work, :func:`show_problem` says why when the page is shown next."""
+    try:
+        decide()
+    except ClientError as exc:
+        st.session_state[_PROBLEM] = exc.problem.message
+
+
+def missing(what: str) -> ClientError:
+    """What is raised in place of a request that lacks something."""
+    return ClientError(Problem(code="invalid_request", message=what))
+
+
+def show_problem(problem: str = "") -> None:
+    """Show this problem, or the one of the last attempt, if there is one."""
+    if problem := problem or st.session_state.pop(_PROBLEM, ""):
+        st.html(panel(_DID_NOT_WORK, sentence(problem)))
+
+
 def failure_html(failure: Exception) -> str:
     """A failure as the HTML of a panel."""
     if not isinstance(failure, ClientError):
         advice = "The page's log has the details at this time. Reload the page to continue."
         return panel("Something went wrong", advice)
-    title = _TITLES.get(failure.problem.code, "This did not work")
+    title = _TITLES.get(failure.problem.code, _DID_NOT_WORK)
     message = sentence(failure.problem.message)
     if isinstance(failure, ServiceDownError):
         if not session.page_settings().is_only_local:

@@ -2,21 +2,20 @@
 why it is none.
 """
 
-from collections.abc import Callable
 from http import HTTPStatus
 
 import streamlit as st
 
 from app.client import ClientError
 from app.page import places, session
-from app.page.failures import panel, sentence
+from app.page.failures import attempt, missing, panel, sentence, show_problem
+from app.page.labels import chosen
 from app.page.templates import render
 from app.schema.gaps import GapDecided, KnowledgeGap, KnowledgeGapList
 
 _NEVER = "They are looked for every night, and whenever a reviewer wants it."
 _WORDS_OF_OTHERS = "Only reviewers see the words of questions (KB_REVIEWERS)."
 _NO_WORDS = "Words of people who are signed in are not kept (KB_RECORD_CONTENT)."
-_PROBLEM = "gap-problem"
 _WHOLE = "gap-whole"
 _OPEN, _DISMISSED = "Open", "Dismissed"
 
@@ -68,15 +67,7 @@ def _look_now() -> None:
 
 def _chosen(listed: KnowledgeGapList) -> str:
     names = {_OPEN: f"{_OPEN} ({len(listed.gaps)})", _DISMISSED: f"{_DISMISSED} ({listed.dismissed})"}
-    return st.segmented_control(
-        "Which",
-        list(names),
-        default=_OPEN,
-        required=True,
-        format_func=names.__getitem__,
-        key="gaps-which",
-        label_visibility="collapsed",
-    )
+    return chosen("Which", names, _OPEN, "gaps-which")
 
 
 def _show_one(gap_id: str) -> None:
@@ -91,11 +82,16 @@ def _show_one(gap_id: str) -> None:
         return
     st.html(head_html(gap))
     _show_whole(gap)
-    if problem := st.session_state.pop(_PROBLEM, ""):
-        st.html(panel("This did not work", sentence(problem)))
+    show_problem()
     if gap.dismissed:
         reopened = GapDecided(assigned_to=gap.assigned_to)
-        st.button("Open it again", icon=":material/undo:", key="reopen", on_click=_decide, args=(gap, lambda: reopened))
+        st.button(
+            "Open it again",
+            icon=":material/undo:",
+            key="reopen",
+            on_click=attempt,
+            args=(lambda: _decide(gap, reopened),),
+        )
     else:
         _show_decision(gap)
 
@@ -115,7 +111,7 @@ def _show_decision(gap: KnowledgeGap) -> None:
         st.text_input(
             "Who sees to it", gap.assigned_to, max_chars=200, key=f"assigned-{gap.id}", help="A user; empty: nobody."
         )
-        st.form_submit_button("Assign", type="primary", on_click=_decide, args=(gap, lambda: _assigned(gap)))
+        st.form_submit_button("Assign", type="primary", on_click=attempt, args=(lambda: _assign(gap),))
     with dismissing, st.form(f"dismiss-{gap.id}", border=False):
         st.text_input(
             "Why it is no gap",
@@ -123,24 +119,19 @@ def _show_decision(gap: KnowledgeGap) -> None:
             key=f"reason-{gap.id}",
             help="Other reviewers read it. The gap returns when it was asked three times again.",
         )
-        st.form_submit_button("Dismiss", type="primary", on_click=_decide, args=(gap, lambda: _dismissed(gap)))
+        st.form_submit_button("Dismiss", type="primary", on_click=attempt, args=(lambda: _dismiss(gap),))
 
 
-def _assigned(gap: KnowledgeGap) -> GapDecided:
-    return GapDecided(assigned_to=st.session_state[f"assigned-{gap.id}"])
+def _assign(gap: KnowledgeGap) -> None:
+    _decide(gap, GapDecided(assigned_to=st.session_state[f"assigned-{gap.id}"]))
 
 
-def _dismissed(gap: KnowledgeGap) -> GapDecided | None:
+def _dismiss(gap: KnowledgeGap) -> None:
     reason = st.session_state[f"reason-{gap.id}"].strip()
-    return GapDecided(assigned_to=gap.assigned_to, dismissed=True, reason=reason) if reason else None
+    if not reason:
+        raise missing("say why it is no gap")
+    _decide(gap, GapDecided(assigned_to=gap.assigned_to, dismissed=True, reason=reason))
 
 
-def _decide(gap: KnowledgeGap, decided: Callable[[], GapDecided | None]) -> None:
-    decision = decided()
-    if decision is None:
-        st.session_state[_PROBLEM] = "say why it is no gap"
-        return
-    try:
-        session.client().decide_gap(gap.id, decision)
-    except ClientError as exc:
-        st.session_state[_PROBLEM] = exc.problem.message
+def _decide(gap: KnowledgeGap, decided: GapDecided) -> None:
+    session.client().decide_gap(gap.id, decided)
