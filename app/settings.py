@@ -97,12 +97,6 @@ class AppSettings(SharedSettings):
 
     vision: bool = Field(True, description="Send screenshots to the model; false: only their descriptions.")
     vision_images: int = Field(8, ge=0, description="Maximum number of images sent for one answer.")
-    vision_bytes: PositiveInt = Field(
-        4_000_000, description="Maximum size of these images together, in bytes, after scaling down."
-    )
-    vision_pixels: PositiveInt = Field(
-        1536, description="Images are scaled down so that their longest side has this many pixels."
-    )
 
     citation_style: CitationStyle = Field(
         "ref", description="How answers refer to passages: ref ([Ref #3]), source ((Source: manual.pdf, S. 12))."
@@ -134,9 +128,6 @@ class AppSettings(SharedSettings):
     )
     web_folder: Address = Field("samples/web", description="Folder of saved pages for local.")
     web_seconds: float = Field(10, gt=0, description="Longest time of a search on the web, and of fetching a page.")
-    web_page_characters: PositiveInt = Field(8_000, description="Longest text of one page that is read.")
-    web_result_characters: PositiveInt = Field(3_000, description="Longest part of each page that an answer is given.")
-    web_bytes: PositiveInt = Field(2_000_000, description="Largest page that is fetched, in bytes.")
 
     runs_at_once: PositiveInt = Field(
         8, description="Most investigations of alerts at the same time; further ones are refused with 503."

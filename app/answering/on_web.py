@@ -9,7 +9,7 @@ from app.answering.confidence import Evidence, evidence_of_shared, shared_words
 from app.grounding.citations import CitationBook, WebPassage
 from app.schema.passages import Citation
 from app.web.excerpt import excerpt
-from app.web.lookup import WebLookup
+from app.web.lookup import SHOWN_CHARACTERS, WebLookup
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,12 +38,13 @@ async def look_up(web: WebLookup | None, queries: Sequence[str], question: Quest
     results = await asyncio.gather(
         *(web.pages(" ".join(query.split()), conversation=question.conversation) for query in queries)
     )
-    most = web.result_characters
     return [
         LookedUp(
             query,
             tuple(
-                WebPassage(page.url, page.title, excerpt(page.markdown, query, most), page.fetched_at, page.sha256)
+                WebPassage(
+                    page.url, page.title, excerpt(page.markdown, query, SHOWN_CHARACTERS), page.fetched_at, page.sha256
+                )
                 for page in pages
             ),
         )

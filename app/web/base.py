@@ -8,6 +8,10 @@ from kb_pipeline.wording import counted
 
 MOST_RESULTS = 10
 """Pages that a search gives at most: the first page of a search engine."""
+MOST_BYTES = 2_000_000
+"""The largest page that is fetched, unpacked: pages of documentation have a tenth of it."""
+MOST_CHARACTERS = 8_000
+"""The longest text of one page that is read: some screens."""
 
 
 @dataclass(frozen=True, slots=True)

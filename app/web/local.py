@@ -16,7 +16,7 @@ from threading import Lock
 
 from app.language.words import WordWeights, words
 from app.settings import AppSettings
-from app.web.base import MOST_RESULTS, WebPage, WebResult, WebSearch
+from app.web.base import MOST_BYTES, MOST_CHARACTERS, MOST_RESULTS, WebPage, WebResult, WebSearch
 from app.web.page_text import page_of, without_links
 from kb_pipeline.errors import ArticleError, SettingsError, WebError
 from kb_pipeline.steps.html.convert import convert_html
@@ -102,7 +102,7 @@ class LocalPages(WebSearch):
             raise WebError("this page is not among the saved ones", "refused")
         body = self._read(saved.path)
         at = datetime.fromtimestamp(saved.path.stat().st_mtime, UTC).isoformat(timespec="seconds")
-        return page_of(saved.url, body, "text/html", at, self.settings.web_page_characters)
+        return page_of(saved.url, body, "text/html", at, MOST_CHARACTERS)
 
     def _current(self) -> _Index:
         with self._reading:
@@ -142,9 +142,9 @@ class LocalPages(WebSearch):
     def _read(self, path: Path) -> bytes:
         try:
             with path.open("rb") as file:
-                body = file.read(self.settings.web_bytes + 1)
+                body = file.read(MOST_BYTES + 1)
         except OSError as exc:
             raise WebError(f"a saved page cannot be read: {exc.strerror}", "unreachable") from exc
-        if len(body) > self.settings.web_bytes:
-            raise WebError(f"a saved page has more than {self.settings.web_bytes:,} bytes (KB_WEB_BYTES)", "too large")
+        if len(body) > MOST_BYTES:
+            raise WebError(f"a saved page has more than {MOST_BYTES:,} bytes", "too large")
         return body

@@ -17,6 +17,8 @@ from kb_pipeline.errors import WebError
 
 MOST_RESULTS = 3
 """Pages whose words a model gets; each takes as much room as several passages."""
+SHOWN_CHARACTERS = 3_000
+"""The longest part of a page that an answer is given: several passages."""
 
 _log = logging.getLogger(__name__)
 
@@ -31,8 +33,6 @@ class WebLookup:
         self.name = web.name
         self.failures: Counter[str] = Counter()
         """How many searches and pages failed, by reason."""
-        self.result_characters = settings.web_result_characters
-        """Longest part of a page that an answer is given."""
         self._caches = ConversationCaches[tuple[WebPage, ...]]() if caches is None else caches
 
     async def search_learn(self, query: str, max_results: int = MOST_RESULTS) -> list[WebResult]:
@@ -40,14 +40,14 @@ class WebLookup:
         return await self._search(query, max_results) or []
 
     async def fetch_page_content(self, url: str) -> str:
-        """A page as plain text, at most ``KB_WEB_PAGE_CHARACTERS`` long; empty if it cannot be had."""
+        """A page as plain text, at most ``MOST_CHARACTERS`` long; empty if it cannot be had."""
         page = await self._fetch(url)
         return page.text if page else ""
 
     async def search_and_fetch(self, query: str, max_results: int = MOST_RESULTS, *, conversation: str = "") -> str:
         """What the best pages say, as one text with title and address of each; empty if nothing is found."""
         pages = await self.pages(query, max_results, conversation=conversation)
-        parts = (_shown(page.title, page.url, cut(page.text, self.result_characters)) for page in pages)
+        parts = (_shown(page.title, page.url, cut(page.text, SHOWN_CHARACTERS)) for page in pages)
         return "\n\n---\n\n".join(parts)
 
     async def pages(

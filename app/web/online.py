@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 import httpx
 
 from app.settings import AppSettings
-from app.web.base import MOST_RESULTS, WebPage, WebResult, WebSearch
+from app.web.base import MOST_BYTES, MOST_CHARACTERS, MOST_RESULTS, WebPage, WebResult, WebSearch
 from app.web.guard import PageFetcher
 from app.web.page_text import page_of
 from kb_pipeline.errors import SettingsError, WebError
@@ -66,7 +66,7 @@ class OnlineSearch(WebSearch):
                     self.search_url,
                     self.parameters(words, wanted),
                     seconds=seconds,
-                    most_bytes=self.settings.web_bytes,
+                    most_bytes=MOST_BYTES,
                 )
         except TimeoutError as exc:
             raise WebError(f"{self.name} took more than {seconds:g} s (KB_WEB_SECONDS)", "timeout") from exc
@@ -81,8 +81,8 @@ class OnlineSearch(WebSearch):
             self._fetcher = await asyncio.to_thread(self._make_fetcher)
         at = datetime.now(UTC).isoformat(timespec="seconds")
         address, received = await self._fetcher.fetch(url)
-        content_type, most = received.headers.get("content-type", ""), self.settings.web_page_characters
-        return await asyncio.to_thread(page_of, address, received.body, content_type, at, most)
+        content_type = received.headers.get("content-type", "")
+        return await asyncio.to_thread(page_of, address, received.body, content_type, at, MOST_CHARACTERS)
 
     async def close(self) -> None:
         if self._transport:
@@ -92,9 +92,7 @@ class OnlineSearch(WebSearch):
 
     def _make_fetcher(self) -> PageFetcher:
         settings = self.settings
-        return PageFetcher(
-            settings.web_hosts or self.hosts, seconds=settings.web_seconds, most_bytes=settings.web_bytes
-        )
+        return PageFetcher(settings.web_hosts or self.hosts, seconds=settings.web_seconds, most_bytes=MOST_BYTES)
 
     def _result(self, result: object) -> WebResult | None:
         """The result of a search, if it is one of a page."""

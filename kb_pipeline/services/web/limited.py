@@ -96,7 +96,7 @@ async def _read(response: httpx.Response, most: int, host: str) -> bytes:
         except zlib.error as exc:
             raise WebError(f"{host} sent what is not gzip", "not a page") from exc
         if len(body) > most:
-            raise WebError(f"{host} sent more than {most:,} bytes (KB_WEB_BYTES)", "too large")
+            raise WebError(f"{host} sent more than {most:,} bytes", "too large")
     if unpack and body and not unpack.eof:
         raise WebError(f"{host} sent only a part of a packed page", "unreachable")
     return bytes(body)

@@ -109,17 +109,21 @@ def test_no_more_images_than_the_settings_allow_best_passage_first(aimock: Aimoc
     assert list(shown(aimock.requests()[0])) == [TRAY]
 
 
-def test_what_does_not_fit_makes_way_for_what_does(aimock: Aimock, ask: Ask, images: Any) -> None:
+def test_what_does_not_fit_makes_way_for_what_does(
+    aimock: Aimock, ask: Ask, images: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
     small = screenshot("small", size=(60, 60))
     images({TRAY: screenshot("large", size=(1200, 1200)), CROP: small})
+    monkeypatch.setattr(vision, "_MOST_BYTES", len(small))
     aimock.says(saying("Like this."))
-    ask("paper jam", base_url=aimock.base_url, answering="retrieve-first", **SEES, vision_bytes=len(small))
+    ask("paper jam", base_url=aimock.base_url, answering="retrieve-first", **SEES)
     assert list(shown(aimock.requests()[0])) == [CROP]
 
 
-def test_large_images_are_scaled_down(aimock: Aimock, ask: Ask) -> None:
+def test_large_images_are_scaled_down(aimock: Aimock, ask: Ask, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(vision, "_LONGEST_SIDE", 160)
     aimock.says(saying("Like this."))
-    ask("paper jam", base_url=aimock.base_url, answering="retrieve-first", **SEES, vision_pixels=160)
+    ask("paper jam", base_url=aimock.base_url, answering="retrieve-first", **SEES)
     assert shown(aimock.requests()[0])[TRAY].size == (160, 60)
 
 
