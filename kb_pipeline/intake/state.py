@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Literal, NamedTuple
 
 from kb_pipeline.intake.base import Item, Unused
-from kb_pipeline.intake.database import SourceDatabase
 from kb_pipeline.records import Record
 from kb_pipeline.steps.fingerprint import fingerprint
+from kb_pipeline.store.database import Database
 
 Outcome = Literal["", "article", "left out", "gone"]
 """What became of an item; "" if it was never fetched."""
@@ -64,7 +64,7 @@ class WhyLeftOut(Record):
     example: str
 
 
-class IntakeState(SourceDatabase):
+class IntakeState(Database):
     """The state of one source."""
 
     def __init__(self, path: Path) -> None:

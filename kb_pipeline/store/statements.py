@@ -4,20 +4,17 @@ It follows from the published articles and may be removed: the next run makes it
 """
 
 import json
-import sqlite3
-import threading
-from collections.abc import Collection, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Collection, Iterable, Sequence
 from functools import lru_cache
 from itertools import accumulate
 from operator import itemgetter
 from pathlib import Path
 from typing import NamedTuple
 
-from kb_pipeline.errors import StorageError, remedy
 from kb_pipeline.steps.agreement.comparing import Weights
 from kb_pipeline.steps.agreement.findings import Finding, Place
 from kb_pipeline.steps.agreement.statements import ArticleStatement
+from kb_pipeline.store.database import Database
 
 _TABLES = """
 CREATE TABLE IF NOT EXISTS articles (
@@ -61,7 +58,7 @@ class Kept(NamedTuple):
     statement: ArticleStatement
 
 
-class StatementStore:
+class StatementStore(Database):
     """The statements of a knowledge base. One process at a time writes; several threads may read."""
 
     def __init__(self, path: Path) -> None:
@@ -70,19 +67,8 @@ class StatementStore:
         Raises:
             StorageError: it cannot be used.
         """
-        self._path = path
-        self._lock = threading.RLock()
+        super().__init__(path, _TABLES, "remove it: it is made again")
         self._statement = lru_cache(_CACHED)(self._read)
-        with self._translated():
-            path.parent.mkdir(parents=True, exist_ok=True)
-            self._db = sqlite3.connect(path, check_same_thread=False, isolation_level=None, timeout=60)
-            for command in ("journal_mode = WAL", "synchronous = NORMAL", "foreign_keys = ON"):
-                self._db.execute(f"PRAGMA {command}")
-            self._db.executescript(_TABLES)
-
-    def close(self) -> None:
-        """Close the file."""
-        self._db.close()
 
     def versions(self) -> dict[str, str]:
         """The version of each article that was read, by article id."""
@@ -90,7 +76,7 @@ class StatementStore:
 
     def replace(self, article_id: str, version: str, title: str, statements: Sequence[ArticleStatement]) -> None:
         """Replace what an article states; it is compared anew, and its findings are forgotten until then."""
-        with self._transaction():
+        with self.transaction():
             self._remove([article_id])
             self._rows("INSERT INTO articles VALUES (?, ?, ?)", article_id, version, title)
             for statement in statements:
@@ -104,7 +90,7 @@ class StatementStore:
 
     def remove(self, article_ids: Iterable[str]) -> None:
         """Remove what articles state, with all findings about it."""
-        with self._transaction():
+        with self.transaction():
             self._remove(article_ids)
 
     def not_compared(self) -> list[Kept]:
@@ -144,7 +130,7 @@ class StatementStore:
 
     def record(self, keys: Collection[int], findings: Iterable[tuple[int, int, str, str, str]], run_id: str) -> None:
         """Record that these statements were compared, and what was found: both keys, the kind, what either says."""
-        with self._transaction():
+        with self.transaction():
             self._db.executemany("UPDATE statements SET compared = 1 WHERE key = ?", [(key,) for key in keys])
             self._db.executemany(
                 "INSERT OR IGNORE INTO findings VALUES (?, ?, ?, ?, ?, ?)",
@@ -180,28 +166,6 @@ class StatementStore:
 
     def _remove(self, article_ids: Iterable[str]) -> None:
         self._db.executemany("DELETE FROM articles WHERE article_id = ?", [(each,) for each in article_ids])
-
-    def _rows(self, query: str, *values: object) -> list[tuple]:  # type: ignore[type-arg]
-        with self._lock, self._translated():
-            return self._db.execute(query, values).fetchall()
-
-    @contextmanager
-    def _transaction(self) -> Iterator[None]:
-        with self._lock, self._translated():
-            self._db.execute("BEGIN IMMEDIATE")
-            try:
-                yield
-            except BaseException:
-                self._db.execute("ROLLBACK")
-                raise
-            self._db.execute("COMMIT")
-
-    @contextmanager
-    def _translated(self) -> Iterator[None]:
-        try:
-            yield
-        except (OSError, sqlite3.Error) as exc:
-            raise StorageError(f"cannot use {self._path}: {exc}; {remedy(exc, 'remove it: it is made again')}") from exc
 
 
 def _place(article_id: str, title: str, body: str, says: str) -> Place:

@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 from urllib.parse import unquote, urlsplit
 
 from kb_pipeline.errors import IntakeError
-from kb_pipeline.intake.database import SourceDatabase
 from kb_pipeline.intake.sharepoint.graph import GraphApi
+from kb_pipeline.store.database import Database
 
 _TABLES = """
 CREATE TABLE IF NOT EXISTS entries (
@@ -63,7 +63,7 @@ class File(NamedTuple):
         return f"{self.library}/{self.id}"
 
 
-class Libraries(SourceDatabase):
+class Libraries(Database):
     """The copy."""
 
     def __init__(self, path: Path, api: GraphApi) -> None:

@@ -10,9 +10,9 @@ from typing import Literal, NamedTuple
 
 from upath import UPath
 
-from kb_pipeline.intake.database import SourceDatabase
 from kb_pipeline.intake.website.page import PageFacts
 from kb_pipeline.steps.fingerprint import sha256
+from kb_pipeline.store.database import Database
 from kb_pipeline.store.files import write_bytes
 
 Kind = Literal["", "page", "document", "picture"]
@@ -69,7 +69,7 @@ _FIELDS = ", ".join(Thing._fields)
 _STORED = ", ".join(f"{name} = :{name}" for name in Thing._fields[3:])
 
 
-class SiteCopy(SourceDatabase):
+class SiteCopy(Database):
     """The copy of one source."""
 
     def __init__(self, folder: Path) -> None:

@@ -1,4 +1,4 @@
-"""A file of SQLite below ``KB_HOME/intake``, which a source can do without: it is made anew if it is removed."""
+"""A file of SQLite below ``KB_HOME`` that can be done without: it is made anew if it is removed."""
 
 import sqlite3
 import threading
@@ -10,7 +10,7 @@ from pathlib import Path
 from kb_pipeline.errors import StorageError, remedy
 
 
-class SourceDatabase:
+class Database:
     """It may be used by several threads; one process at a time writes. ``advice`` is for a file that is damaged."""
 
     def __init__(self, path: Path, tables: str, advice: str) -> None:
@@ -18,10 +18,10 @@ class SourceDatabase:
         self._lock = threading.RLock()
         with self._translated_errors():
             path.parent.mkdir(parents=True, exist_ok=True)
-            self._db = sqlite3.connect(path, check_same_thread=False, isolation_level=None)
+            self._db = sqlite3.connect(path, check_same_thread=False, isolation_level=None, timeout=60)
             weakref.finalize(self, self._db.close)
-            self._db.execute("PRAGMA journal_mode = WAL")
-            self._db.execute("PRAGMA synchronous = NORMAL")
+            for command in ("journal_mode = WAL", "synchronous = NORMAL", "foreign_keys = ON"):
+                self._db.execute(f"PRAGMA {command}")
             self._db.executescript(tables)
 
     def close(self) -> None:
