@@ -4,8 +4,7 @@ Here: reading the folder's configuration, and turning the graph's outputs into v
 ``onnx_embedder``.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import cached_property
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -34,27 +33,6 @@ POOLINGS: Mapping[str, Callable[[Floats], Floats]] = {
 }
 """Ways of pooling by name: from the vectors of the tokens, shape (tokens, d), to that of the text, shape (d,)."""
 
-ACTIVATIONS: Mapping[str, Callable[[Floats], Floats]] = {"Identity": lambda values: values, "Tanh": np.tanh}
-
-
-def read_dense(weights: Path, activation: str) -> Callable[[Floats], Floats]:
-    """Read a dense layer from a safetensors file: shape (d,) to shape (other d,).
-
-    Raises:
-        ModelError: the file is damaged, or contains something else.
-    """
-    from safetensors import SafetensorError
-    from safetensors.numpy import load
-
-    try:
-        tensors = load(weights.read_bytes())
-        matrix = np.asarray(tensors["linear.weight"], np.float32)
-    except (OSError, SafetensorError, KeyError) as exc:
-        raise ModelError(f"{weights} holds no dense layer: {exc}; fetch the model again") from exc
-    bias = np.asarray(tensors.get("linear.bias", np.zeros(len(matrix))), np.float32)
-    return lambda values: ACTIVATIONS[activation](matrix @ values + bias)
-
-
 _LARGEST_CONFIG = 1 << 20
 """Bytes; files of real models have some kilobytes."""
 _USUAL_WINDOW = 512
@@ -69,14 +47,6 @@ _QUESTIONS, _PASSAGES = ("query",), ("document", "passage", "corpus")
 Config = TypeVar("Config", bound=BaseModel)
 
 
-class Dense(Record):
-    """A layer after pooling: its weights (a safetensors file), its activation function, and its output width."""
-
-    weights: Path
-    activation: str
-    width: int
-
-
 class Description(Record):
     """The configuration of a folder. ``pooling`` is "" if the graph pools; ``lower_case``: lower-case texts first.
 
@@ -84,7 +54,6 @@ class Description(Record):
     """
 
     pooling: str = ""
-    dense: tuple[Dense, ...] = ()
     question_prompt: str = ""
     passage_prompt: str = ""
     max_tokens: int = _USUAL_WINDOW
@@ -99,7 +68,7 @@ def read_description(folder: Path) -> Description:
         ModelError: a file is damaged, or the model has a part that is not supported.
     """
     modules = _config(folder / "modules.json", _Modules, _Modules([])).root
-    pooling, dense = "", []
+    pooling = ""
     for module in modules or [_Module(type="Pooling", path="1_Pooling")]:
         place = folder / _inside(folder, module.path)
         match module.type.rpartition(".")[2]:
@@ -107,20 +76,17 @@ def read_description(folder: Path) -> Description:
                 pass  # all vectors are normalised anyway
             case "Pooling":
                 pooling = _pooling(place / "config.json")
-            case "Dense":
-                dense.append(_dense(place))
             case other:
                 raise ModelError(f"{folder} has a module {other!r}, which is not supported; {_CHOOSE_ANOTHER}")
     texts = _config(folder / "sentence_bert_config.json", _Texts, _Texts())
     prompts = _config(folder / "config_sentence_transformers.json", _Prompts, _Prompts())
     return Description(
         pooling=pooling,
-        dense=tuple(dense),
         question_prompt=prompts.first(_QUESTIONS),
         passage_prompt=prompts.first(_PASSAGES),
         max_tokens=texts.max_seq_length or _window(folder),
         lower_case=texts.do_lower_case,
-        width=dense[-1].width if dense else _config(folder / "config.json", _Transformer, _Transformer()).hidden_size,
+        width=_config(folder / "config.json", _Transformer, _Transformer()).hidden_size,
     )
 
 
@@ -156,11 +122,6 @@ class _Transformer(BaseModel):
     max_position_embeddings: float | None = None
 
 
-class _DenseConfig(BaseModel):
-    out_features: int = Field(ge=1)
-    activation_function: str = "torch.nn.modules.linear.Identity"
-
-
 class _PoolingConfig(RootModel[dict[str, Any]]):
     def modes(self) -> Iterator[str]:
         """Yield the names of the pooling modes, set by name or by flags such as ``pooling_mode_cls_token``."""
@@ -181,18 +142,6 @@ def _pooling(path: Path) -> str:
             f"{path} pools by {' and '.join(modes)}; only one of {supported} is supported; {_CHOOSE_ANOTHER}"
         )
     return modes[0]
-
-
-def _dense(place: Path) -> Dense:
-    config = _config(place / "config.json", _DenseConfig)
-    activation = config.activation_function.rpartition(".")[2]
-    if activation not in ACTIVATIONS:
-        supported = ", ".join(ACTIVATIONS)
-        raise ModelError(f"{place} has the activation {activation!r}; supported are {supported}; {_CHOOSE_ANOTHER}")
-    weights = place / "model.safetensors"
-    if not weights.is_file():
-        raise ModelError(f"{weights} is missing (a pytorch_model.bin is not read: it can run code); {_PUBLISHED}")
-    return Dense(weights=weights, activation=activation, width=config.out_features)
 
 
 def _window(folder: Path) -> int:
@@ -243,7 +192,7 @@ class OnnxFolderEmbedder(OnnxEmbedder):
 
     If the graph has an output ``sentence_embedding``, that is the vector. If it has only its last layer
     (``last_hidden_state``, ``token_embeddings``), that is pooled as the folder says. The last layer also provides the
-    word vectors, unless a dense layer makes the text's vector: then word vectors would be of another kind.
+    word vectors.
     """
 
     def __init__(self, settings: Settings) -> None:
@@ -264,7 +213,7 @@ class OnnxFolderEmbedder(OnnxEmbedder):
         self.model_id = self._identity(graph)
         self.max_tokens = self.description.max_tokens
         self.question_prompt, self.passage_prompt = self.description.question_prompt, self.description.passage_prompt
-        self.word_vectors = "tokens" in self._outputs and not self.description.dense
+        self.word_vectors = "tokens" in self._outputs
 
     def _forward(self, ids: TokenIds, *, words: bool) -> tuple[Vectors, Vectors]:
         outputs = {part: name for part, name in self._outputs.items() if words or part == next(iter(self._outputs))}
@@ -275,18 +224,8 @@ class OnnxFolderEmbedder(OnnxEmbedder):
         except Exception as exc:  # the errors of onnxruntime have no other base class
             raise ModelError(f"{self.graph_file} cannot embed a text of {ids.shape[1]} tokens: {exc}") from exc
         arrays = {part: np.asarray(result[0], np.float32) for part, result in zip(outputs, results, strict=True)}
-        vector = arrays["sentence"] if "sentence" in arrays else self._pooled(arrays["tokens"])
+        vector = arrays["sentence"] if "sentence" in arrays else POOLINGS[self.description.pooling](arrays["tokens"])
         return vector[None], arrays["tokens"] if words else vector[None][:0]
-
-    def _pooled(self, tokens: Floats) -> Floats:
-        vector = POOLINGS[self.description.pooling](tokens)
-        for layer in self._layers:
-            vector = layer(vector)
-        return vector
-
-    @cached_property
-    def _layers(self) -> Sequence[Callable[[Floats], Floats]]:
-        return [read_dense(layer.weights, layer.activation) for layer in self.description.dense]
 
     def _read_tokenizer(self) -> "Tokenizer":
         from tokenizers import Tokenizer, normalizers
@@ -308,9 +247,8 @@ class OnnxFolderEmbedder(OnnxEmbedder):
 
     def _identity(self, graph: Graph) -> str:
         """The name of the folder, and a hash of everything that a vector depends on."""
-        configuration = self.description.model_dump(exclude={"dense"})
-        layers = [(sha256(_read(layer.weights)), layer.activation) for layer in self.description.dense]
-        content = fingerprint(graph.sha256, sha256(_read(self.folder / _TOKENIZER)), configuration, layers)
+        configuration, tokenizer = self.description.model_dump(), sha256(_read(self.folder / _TOKENIZER))
+        content = fingerprint(graph.sha256, tokenizer, configuration, [])  # the list keeps the ids of earlier releases
         return f"{self.folder.name}-{content[:12]}"
 
 
@@ -368,7 +306,7 @@ def _outputs(graph: Graph, description: Description, folder: Path) -> tuple[dict
             '{"pooling_mode_mean_tokens": true}, or cls_token, as its authors do'
         )
     used = {part: port.name for part, port in (("sentence", sentence), ("tokens", tokens)) if port}
-    vector = sentence or (None if description.dense else tokens)
+    vector = sentence or tokens
     width = (vector.shape[-1] if vector else None) or description.width
     if not width:
         raise ModelError(f"{folder} does not say how many dimensions its vectors have; add config.json: hidden_size")
