@@ -56,7 +56,8 @@ the module of each error that is not defined here::
             InvalidRequestError             app.conversations.base
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any, Literal
 
 from kb_pipeline.secrets import without_credentials
@@ -284,3 +285,16 @@ class IndexDamagedError(SearchError):
 
 class IndexMismatchError(SearchError):
     """The index was built with another embedding model or vector width."""
+
+
+@contextmanager
+def storage_errors(action: str, place: object, advice: str) -> Iterator[None]:
+    """Turn errors of the file system into a :class:`StorageError`: what cannot be done with what, and what to do.
+
+    Raises:
+        StorageError: an ``OSError`` was raised inside the block.
+    """
+    try:
+        yield
+    except OSError as exc:
+        raise StorageError(f"cannot {action} {place}: {exc.strerror or exc}; {remedy(exc, advice)}") from exc

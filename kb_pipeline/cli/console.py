@@ -1,6 +1,6 @@
 """What the commands share: printing (results to stdout, everything else to stderr) and common arguments and options."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Annotated
 
@@ -13,6 +13,8 @@ from rich.measure import Measurement
 from rich.padding import Padding
 from rich.table import Column, Table
 from rich.text import Text
+
+from kb_pipeline.records import Scalar
 
 out = Console(highlight=False)
 err = Console(stderr=True, highlight=False)
@@ -96,6 +98,27 @@ def new_table(*columns: str) -> Listing:
     for column in columns:
         table.add_column(column, overflow="fold")
     return table
+
+
+def table_of(rows: Sequence[Mapping[str, Scalar]]) -> Listing:
+    """A table of at least one row; the keys of the first row name the columns."""
+    table = new_table(*rows[0])
+    for row in rows:
+        table.add_row(*(escape(str(cell)) for cell in row.values()))
+    return table
+
+
+def print_table(rows: Sequence[Mapping[str, Scalar]]) -> None:
+    """Print rows as a table, if there are some."""
+    if rows:
+        out.print(table_of(rows))
+
+
+def print_facts(facts: Mapping[str, str]) -> None:
+    """Print what is known of something, a line for each fact that is not empty."""
+    for name, value in facts.items():
+        for line in value.splitlines():  # one line each, so that hashes and ids can be copied
+            out.print(f"  [dim]{name}[/]  {escape(line)}", soft_wrap=True)
 
 
 def when(iso: str) -> str:

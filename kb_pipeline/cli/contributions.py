@@ -10,7 +10,7 @@ from rich.markdown import Markdown
 from rich.markup import escape
 from rich.text import Text
 
-from kb_pipeline.cli.console import AsJson, diff_style, err, new_table, out, print_json, when
+from kb_pipeline.cli.console import AsJson, diff_style, err, new_table, out, print_facts, print_json, when
 from kb_pipeline.contributions import open_queue
 from kb_pipeline.contributions.base import STATES, TYPES, Contribution
 from kb_pipeline.contributions.content import MOST_BYTES, read_content
@@ -192,8 +192,7 @@ def _print_contribution(contribution: Contribution) -> None:
         rows[contribution.state] = f"by {decision.by}, {when(decision.at)}"
         rows |= {"reason": decision.reason} if decision.reason else {"file": decision.file}
     out.print(f"[bold]{escape(contribution.description)}[/]", soft_wrap=True)
-    for name, value in rows.items():
-        out.print(f"  [dim]{name}[/]  {escape(value)}", soft_wrap=True)
+    print_facts(rows)
     for passage in contribution.nearest:
         out.print(
             f"  [dim]near[/]  {passage.similarity:.2f} {escape(passage.article_id)} › "

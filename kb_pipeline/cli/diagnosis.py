@@ -7,8 +7,8 @@ from typing import Annotated
 import typer
 from rich.markup import escape
 
-from kb_pipeline.cli.console import AsJson, err, out, print_json, when
-from kb_pipeline.cli.evaluate import score_tables, table_of
+from kb_pipeline.cli.console import AsJson, err, out, print_json, table_of, when
+from kb_pipeline.cli.evaluate import score_tables
 from kb_pipeline.cli.run_job import run_job
 from kb_pipeline.errors import ScenarioError
 from kb_pipeline.evaluation.comparison import Comparison

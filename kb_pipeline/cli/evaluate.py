@@ -12,7 +12,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from kb_pipeline.application import open_application
-from kb_pipeline.cli.console import AsJson, err, named, new_table, out, print_json, when
+from kb_pipeline.cli.console import AsJson, err, named, out, print_json, table_of, when
 from kb_pipeline.cli.run_job import run_job
 from kb_pipeline.errors import QuestionSetError, SettingsError
 from kb_pipeline.evaluation.comparison import Comparison, Fate
@@ -192,11 +192,3 @@ def _with_interval(score: Score) -> str:
     """A score above its interval, because a table of many measures is wide."""
     low, high = (f"{bound:.2f}".removeprefix("0").replace("1.00", "1") for bound in (score.low, score.high))
     return f"{score.value:.2f}\n{low}-{high}"
-
-
-def table_of(rows: Sequence[dict[str, str]]) -> Table:
-    """A table of at least one row; the keys of the first row name the columns."""
-    table = new_table(*rows[0])
-    for row in rows:
-        table.add_row(*(escape(cell) for cell in row.values()))
-    return table

@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 from rich.markup import escape
 
-from kb_pipeline.cli.console import AsJson, err, new_table, out, print_json, when
+from kb_pipeline.cli.console import AsJson, err, new_table, out, print_facts, print_json, when
 from kb_pipeline.contributions.review import may_review
 from kb_pipeline.errors import SettingsError
 from kb_pipeline.evaluation.gap_decisions import GapDecision, decide, find_gap, load_decisions
@@ -82,9 +82,7 @@ def show(
         "decided by": decision.decided_by,
         "whole": (gap.whole or "it is not kept (KB_WHOLE_QUESTIONS)") if whole else "",
     }
-    for name, value in rows.items():
-        if value:
-            out.print(f"  [dim]{name}[/]  {escape(value)}", soft_wrap=True)
+    print_facts(rows)
 
 
 @gaps.command()

@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 from rich.markup import escape
 
-from kb_pipeline.cli.console import AsJson, err, new_table, out, print_json
+from kb_pipeline.cli.console import AsJson, err, out, print_json, print_table
 from kb_pipeline.cli.naming import did_you_mean
 from kb_pipeline.errors import SettingsError, StorageError
 from kb_pipeline.flow.workspace import open_workspace
@@ -14,7 +14,6 @@ from kb_pipeline.settings import load_settings
 from kb_pipeline.upkeep.preview import SAMPLE, SettingsPreview
 from kb_pipeline.upkeep.preview import preview as make_preview
 from kb_pipeline.upkeep.preview_report import (
-    Rows,
     article_rows,
     fate_rows,
     markdown,
@@ -94,28 +93,19 @@ def _write(found: SettingsPreview, folder: Path) -> None:
 def _print(found: SettingsPreview, *, whole: bool) -> None:
     for line in summary_lines(found):
         out.print(escape(line), soft_wrap=True)
-    _print_table(article_rows(found))
+    print_table(article_rows(found))
     for one in found.articles:
         if one.failure:
             err.print(f"[red]would fail:[/] {escape(one.failure)}", soft_wrap=True)
         elif one.diff:
             out.print(f"[bold]{escape(one.article_id)}[/]")
             out.print(one.diff if whole else short_diff(one), markup=False, soft_wrap=True)
-    _print_table(work_rows(found))
+    print_table(work_rows(found))
     for why in why_unknown(found):
         out.print(f"[yellow]unknown:[/] {escape(why)}", soft_wrap=True)
     if found.scores is None:
         out.print(f"[yellow]no scores:[/] {escape(found.no_scores)}", soft_wrap=True)
         return
     out.print(f"{found.scores.questions} known questions, asked of the sample alone")
-    _print_table(score_rows(found.scores))
-    _print_table(fate_rows(found.scores))
-
-
-def _print_table(rows: Rows) -> None:
-    if not rows:
-        return
-    table = new_table(*rows[0])
-    for row in rows:
-        table.add_row(*(escape(cell) for cell in row.values()))
-    out.print(table)
+    print_table(score_rows(found.scores))
+    print_table(fate_rows(found.scores))

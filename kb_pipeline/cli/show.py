@@ -13,7 +13,7 @@ from rich.markup import escape
 from rich.text import Text
 from rich.tree import Tree
 
-from kb_pipeline.cli.console import Article, AsJson, diff_style, err, out, print_json, when
+from kb_pipeline.cli.console import Article, AsJson, diff_style, err, out, print_facts, print_json, when
 from kb_pipeline.cli.naming import check_not_mistyped
 from kb_pipeline.cli.processes import ui_url
 from kb_pipeline.errors import SearchError, SettingsError
@@ -124,9 +124,7 @@ def _print_manifest(layout: Layout, article: str, manifest: Manifest, chunks: Se
     failed += [statements_agree(findings) for findings in findings_in(layout, [article]).values()]
     rows["checks"] = "\n".join(f"{check.name}: {check.message}" for check in failed)
     out.print(f"\n[bold]{escape(manifest.title)}[/]", soft_wrap=True)
-    for name, value in rows.items():
-        for line in str(value or "").splitlines():  # one line each, so that hashes and ids can be copied
-            out.print(f"  [dim]{name}[/]  {escape(line)}", soft_wrap=True)
+    print_facts({name: str(value or "") for name, value in rows.items()})
 
 
 def _published_chunks(layout: Layout, article: str) -> list[Chunk]:

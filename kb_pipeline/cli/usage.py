@@ -7,10 +7,8 @@ from typing import Annotated, Literal
 import typer
 
 from kb_pipeline.application import open_application
-from kb_pipeline.cli.console import AsJson, out, print_json
-from kb_pipeline.cli.evaluate import table_of
+from kb_pipeline.cli.console import AsJson, out, print_json, print_table
 from kb_pipeline.evaluation.usage import UsageOfTime, UsageReport
-from kb_pipeline.records import Scalar
 from kb_pipeline.settings import load_settings
 from kb_pipeline.wording import counted
 
@@ -42,15 +40,10 @@ def usage(
 def _print(report: UsageReport, times: Sequence[UsageOfTime]) -> None:
     for sentence in report.in_words():
         out.print(sentence)
-    _print_table(report.rows_of(times))
-    _print_table(report.topic_rows()[:_MOST_SHOWN])
+    print_table(report.rows_of(times))
+    print_table(report.topic_rows()[:_MOST_SHOWN])
     if report.unused:
         out.print(f"{counted(len(report.unused), 'article')} that no answer used, the oldest first")
-        _print_table(report.unused_rows()[:_MOST_SHOWN])
+        print_table(report.unused_rows()[:_MOST_SHOWN])
         if len(report.unused) > _MOST_SHOWN:
             out.print(f"[dim]{len(report.unused) - _MOST_SHOWN:,} more: kb usage --csv[/]")
-
-
-def _print_table(rows: Sequence[dict[str, Scalar]]) -> None:
-    if rows:
-        out.print(table_of([{name: str(value) for name, value in row.items()} for row in rows]))

@@ -10,7 +10,12 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from kb_pipeline.contributions.base import UploadCheck
-from kb_pipeline.errors import ContributionError, LimitExceededError, StorageError, WorkerLostError, remedy
+from kb_pipeline.errors import (
+    ContributionError,
+    LimitExceededError,
+    WorkerLostError,
+    storage_errors,
+)
 from kb_pipeline.flow.build import ArticleResult, build_article
 from kb_pipeline.flow.layers import Run
 from kb_pipeline.flow.layers.converted_markdown import ConvertedMarkdownLayer, load_converted
@@ -40,19 +45,16 @@ def convert_alone(
         ContributionError: it cannot be converted, or would not be published.
         StorageError: the temporary folder cannot be written.
     """
-    try:
-        with TemporaryDirectory(prefix="kb-upload-") as folder:
-            scratch = _scratch(settings, Path(folder), service, files)
-            result = _built(scratch, service, name)
-            if result.error:
-                raise ContributionError(f"{name!a} cannot become an article: {result.error}")
-            table = result.layers[-1].report.get("checks")
-            rows = table.rows if isinstance(table, Table) else ()
-            checks = (UploadCheck(name=str(row["check"]), problem=str(row["problem"] or "")) for row in rows)
-            return load_converted(Layout.of(scratch), service), tuple(checks)
-    except OSError as exc:
-        what_to_do = remedy(exc, "check that the folder for temporary files may be written")
-        raise StorageError(f"cannot convert an uploaded file: {exc.strerror or exc}; {what_to_do}") from exc
+    advice = "check that the folder for temporary files may be written"
+    with storage_errors("convert", "an uploaded file", advice), TemporaryDirectory(prefix="kb-upload-") as folder:
+        scratch = _scratch(settings, Path(folder), service, files)
+        result = _built(scratch, service, name)
+        if result.error:
+            raise ContributionError(f"{name!a} cannot become an article: {result.error}")
+        table = result.layers[-1].report.get("checks")
+        rows = table.rows if isinstance(table, Table) else ()
+        checks = (UploadCheck(name=str(row["check"]), problem=str(row["problem"] or "")) for row in rows)
+        return load_converted(Layout.of(scratch), service), tuple(checks)
 
 
 def text_of(converted: ConvertedArticle) -> str:

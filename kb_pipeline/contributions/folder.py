@@ -12,7 +12,7 @@ import re
 import shutil
 import threading
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
 
 from filelock import FileLock
@@ -20,7 +20,7 @@ from pydantic import ValidationError
 from upath import UPath
 
 from kb_pipeline.contributions.base import Contribution, ContributionQueue, Decision, QueueListing
-from kb_pipeline.errors import ContributionNotFoundError, StorageError, remedy
+from kb_pipeline.errors import ContributionNotFoundError, StorageError, storage_errors
 from kb_pipeline.steps.fingerprint import sha256
 from kb_pipeline.store.files import names_in, read_bytes, settle
 
@@ -129,12 +129,6 @@ class FolderQueue(ContributionQueue):
         finally:
             lock.release()
 
-    @contextmanager
-    def _translated(self, action: str) -> Iterator[None]:
-        try:
-            yield
-        except OSError as exc:
-            what_to_do = remedy(exc, "check that it may be written, or set KB_CONTRIBUTIONS to a folder that may")
-            raise StorageError(
-                f"cannot {action} the contributions in {self.folder}: {exc.strerror or exc}; {what_to_do}"
-            ) from exc
+    def _translated(self, action: str) -> AbstractContextManager[None]:
+        advice = "check that it may be written, or set KB_CONTRIBUTIONS to a folder that may"
+        return storage_errors(f"{action} the contributions in", self.folder, advice)

@@ -8,8 +8,7 @@ import difflib
 import os
 import re
 import shutil
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -37,7 +36,7 @@ from kb_pipeline.contributions.placing import (
 )
 from kb_pipeline.contributions.proposing import LONGEST_SECTION
 from kb_pipeline.contributions.uploads import metadata_of
-from kb_pipeline.errors import ContributionDecidedError, ContributionError, StorageError, remedy
+from kb_pipeline.errors import ContributionDecidedError, ContributionError, storage_errors
 from kb_pipeline.flow.access import AccessLists
 from kb_pipeline.flow.layers.serving_article import load_manifest
 from kb_pipeline.records import ContributionState
@@ -88,6 +87,9 @@ def readers_in(layout: Layout) -> Callable[[str], Sequence[str]]:
         return newest.readers if newest else ()
 
     return readers_of
+
+
+_WRITABLE = "check that it may be written, or use --output FILE"
 
 
 @dataclass(frozen=True)
@@ -342,7 +344,7 @@ class Review:
             raise ContributionError(f"{file} was changed in the meantime; accept the contribution again")
         if file.parent.is_dir():
             half = file.with_name(f".{contribution_id}")
-            with _translated(file):
+            with storage_errors("write", file, _WRITABLE):
                 half.write_bytes(data)
                 if now is not None:
                     shutil.copymode(file, half)
@@ -350,7 +352,7 @@ class Review:
                 half.replace(file)
         else:
             half = file.parent.with_name(f".{contribution_id}")  # hidden, so that no half article is ever seen
-            with _translated(file):
+            with storage_errors("write", file, _WRITABLE):
                 shutil.rmtree(half, ignore_errors=True)
                 half.mkdir()
                 (half / change.file).write_bytes(data)
@@ -359,15 +361,6 @@ class Review:
                 settle(half.iterdir())
                 half.rename(file.parent)
         settle([file, file.parent])
-
-
-@contextmanager
-def _translated(file: Path) -> Iterator[None]:
-    try:
-        yield
-    except OSError as exc:
-        what_to_do = remedy(exc, "check that it may be written, or use --output FILE")
-        raise StorageError(f"cannot write {file}: {exc.strerror or exc}; {what_to_do}") from exc
 
 
 def _is_in(file: Path, contribution: Contribution) -> bool:

@@ -8,6 +8,7 @@ more text outside of links than inside, no code, no table of values, and no pict
 import re
 from collections import Counter
 from collections.abc import Iterator
+from html import escape
 from typing import NamedTuple
 
 from kb_pipeline.steps.html.dom import BLOCKS, HEADINGS, Element, is_inside, parse, text_of
@@ -25,6 +26,13 @@ _REPLACED = re.compile(rf"{_STATEMENT.pattern}|\{{\{{[^{{}}]*\}}\}}")
 SIGN_IN = "it asks for a password"
 _LARGE = 2_000_000
 """Characters of a page that surely has prose; reading it would take long."""
+
+
+def page_of(title: str, body: str) -> str:
+    """The page of an article that a service keeps as a title and the HTML below it."""
+    shown = escape(title)
+    head = f'<!doctype html>\n<html><head><meta charset="utf-8"><title>{shown}</title></head>\n<body><main>\n'
+    return f"{head}<h1>{shown}</h1>\n{body}\n</main></body></html>\n"
 
 
 def why_no_article(html: str) -> str:

@@ -4,7 +4,6 @@ Whom Zendesk lets read are user segments: rules over its own groups, organisatio
 these are here; an article of a segment that it does not name is hidden from everybody.
 """
 
-import html
 import posixpath
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -17,7 +16,7 @@ from kb_pipeline.errors import IntakeError
 from kb_pipeline.intake.base import ArticleOf, Fetched, IntakeSource, Item, LeftOut, Options, Refused, password_of
 from kb_pipeline.intake.json_api import JsonApi, checked_address
 from kb_pipeline.intake.page_links import rewrite_page
-from kb_pipeline.intake.prose import why_no_article
+from kb_pipeline.intake.prose import page_of, why_no_article
 from kb_pipeline.intake.service import DeniedError
 from kb_pipeline.settings import Settings
 from kb_pipeline.steps.fingerprint import fingerprint
@@ -129,9 +128,7 @@ class ZendeskSource(IntakeSource):
             return LeftOut("Zendesk does not let it be read", for_now=True)
         if article.get("draft"):
             return LeftOut("it is a draft")
-        title = html.escape(item.title)
-        text = f'<!doctype html>\n<html><head><meta charset="utf-8"><title>{title}</title></head>\n<body><main>\n'
-        text += f"<h1>{title}</h1>\n{article.get('body') or ''}\n</main></body></html>\n"
+        text = page_of(item.title, article.get("body") or "")
         if reason := why_no_article(text):
             return LeftOut(reason)
         shown = _Shown(self._api)

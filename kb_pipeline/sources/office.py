@@ -44,6 +44,19 @@ DAMAGED = (
 """What zipfile, lxml and the readers of Office documents raise for parts that are missing or wrong."""
 
 
+def name_of(element: Any) -> str:  # noqa: ANN401 - an element of lxml
+    """The name of an element without its namespace."""
+    return str(element.tag).rpartition("}")[2]
+
+
+def number_of(text: str | None) -> float:
+    """The number that an attribute states; 0 if it states none."""
+    try:
+        return float(text or 0)
+    except ValueError:
+        return 0.0
+
+
 class InsideImages:
     """The images that are inside a document; equal ones are one file."""
 

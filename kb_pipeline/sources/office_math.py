@@ -6,6 +6,8 @@ Letters and signs stay as they are, because LaTeX renderers and readers know the
 from collections.abc import Callable
 from typing import Any
 
+from kb_pipeline.sources.office import name_of
+
 Element = Any
 """An element of lxml."""
 
@@ -39,7 +41,7 @@ _FENCES = {"{": r"\{", "}": r"\}", "‖": r"\|", "": "."}
 
 def as_latex(equation: Element) -> str:
     """Write an equation (``m:oMath``) as LaTeX; one that is a mere line of signs stays that line."""
-    if not any(_name(part) in _PARTS for part in equation.iter()):
+    if not any(name_of(part) in _PARTS for part in equation.iter()):
         return _plain(equation)
     written = _row(equation, 0)
     return " ".join(written.split()) if written else _plain(equation)
@@ -47,15 +49,11 @@ def as_latex(equation: Element) -> str:
 
 def is_structured(equation: Element) -> bool:
     """Whether an equation is more than a line of signs."""
-    return any(_name(part) in _PARTS for part in equation.iter())
+    return any(name_of(part) in _PARTS for part in equation.iter())
 
 
 def _plain(equation: Element) -> str:
-    return "".join(part.text or "" for part in equation.iter() if _name(part) == "t")
-
-
-def _name(element: Element) -> str:
-    return str(element.tag).rpartition("}")[2]
+    return "".join(part.text or "" for part in equation.iter() if name_of(part) == "t")
 
 
 def _child(element: Element, *names: str) -> Element | None:
@@ -86,7 +84,7 @@ def _row(element: Element | None, depth: int) -> str:
 
 
 def _part(part: Element, depth: int) -> str:
-    name = _name(part)
+    name = name_of(part)
     if name == "r":
         return _run(part)
     if name in _PARTS:
@@ -96,7 +94,7 @@ def _part(part: Element, depth: int) -> str:
 
 def _run(run: Element) -> str:
     text = "".join(
-        " " if _name(part) == "br" else part.text or "" for part in run if _name(part) in ("t", "br", "instrText")
+        " " if name_of(part) == "br" else part.text or "" for part in run if name_of(part) in ("t", "br", "instrText")
     )
     if _is_on(run, "rPr", "nor") and any(letter.isalpha() for letter in text):
         return rf"\text{{{text.translate(_ESCAPED)}}}"

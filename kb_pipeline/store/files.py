@@ -15,7 +15,7 @@ from typing import TypeVar
 from pydantic import ValidationError
 from upath import UPath
 
-from kb_pipeline.errors import DamagedLayerError, StorageError, remedy
+from kb_pipeline.errors import DamagedLayerError, StorageError, storage_errors
 from kb_pipeline.records import Record
 from kb_pipeline.steps.fingerprint import sha256
 from kb_pipeline.store.azure_blob import AT_ONCE
@@ -23,17 +23,10 @@ from kb_pipeline.store.azure_blob import AT_ONCE
 _SETTLED_AT_ONCE = 32
 """Files that a disk is told to write at the same time: it waits, not this program."""
 
+_ADVICE = "check that it exists and may be used"
+
 R = TypeVar("R", bound=Record)
 T = TypeVar("T")
-
-
-@contextlib.contextmanager
-def _translated_errors(action: str, path: UPath | Path) -> Iterator[None]:
-    try:
-        yield
-    except OSError as exc:
-        what_to_do = remedy(exc, "check that it exists and may be used")
-        raise StorageError(f"cannot {action} {path}: {exc.strerror or exc}; {what_to_do}") from exc
 
 
 def read_bytes(path: UPath | Path) -> bytes:
@@ -42,7 +35,7 @@ def read_bytes(path: UPath | Path) -> bytes:
     Raises:
         StorageError: it is missing or unreadable.
     """
-    with _translated_errors("read", path):
+    with storage_errors("read", path, _ADVICE):
         return path.read_bytes()
 
 
@@ -102,7 +95,7 @@ def write_bytes(path: UPath, data: bytes) -> None:
     Raises:
         StorageError: the target is read-only, full or unreachable.
     """
-    with _translated_errors("write", path):
+    with storage_errors("write", path, _ADVICE):
         if isinstance(path, Path):
             _replace_locally(Path(path), data)  # UPath's bookkeeping takes longer than the file system
         else:
@@ -135,7 +128,7 @@ def settle(paths: Iterable[UPath | Path]) -> None:
 
 
 def _flush(path: Path) -> None:
-    with _translated_errors("write", path):
+    with storage_errors("write", path, _ADVICE):
         try:
             descriptor = os.open(path, os.O_RDONLY)
         except FileNotFoundError:
@@ -221,13 +214,13 @@ def move_file(source: UPath, target: UPath) -> None:
     Raises:
         StorageError: it cannot be moved.
     """
-    with _translated_errors("move", source), contextlib.suppress(FileNotFoundError):
+    with storage_errors("move", source, _ADVICE), contextlib.suppress(FileNotFoundError):
         Path(str(source)).replace(str(target))
 
 
 def remove_file(path: UPath) -> None:
     """Remove a file; a missing file is ignored."""
-    with _translated_errors("remove", path):
+    with storage_errors("remove", path, _ADVICE):
         if isinstance(path, Path):
             path.unlink(missing_ok=True)
         else:
@@ -241,7 +234,7 @@ def remove_folder(path: UPath) -> None:
     Raises:
         StorageError: something in it cannot be removed.
     """
-    with _translated_errors("remove", path):
+    with storage_errors("remove", path, _ADVICE):
         if isinstance(path, Path):
             with contextlib.suppress(FileNotFoundError):
                 shutil.rmtree(path)
@@ -252,7 +245,7 @@ def remove_folder(path: UPath) -> None:
 
 def names_in(folder: UPath) -> set[str]:
     """Names of the files and folders directly in ``folder``; empty if there is no such folder."""
-    with _translated_errors("list", folder):
+    with storage_errors("list", folder, _ADVICE):
         try:
             if isinstance(folder, Path):
                 with os.scandir(str(folder)) as entries:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from filelock import FileLock
 
-from kb_pipeline.errors import StorageError, remedy
+from kb_pipeline.errors import storage_errors
 from kb_pipeline.limited import waiting
 from kb_pipeline.steps.fingerprint import sha256
 
@@ -40,14 +40,9 @@ class Locks:
             yield
 
     def _lock(self, stripe: str) -> FileLock:
-        try:
+        path = self._folder / f"{stripe}.lock"
+        with storage_errors("lock", path, "check that KB_HOME may be written"), waiting():
             self._folder.mkdir(parents=True, exist_ok=True)
-            lock = FileLock(self._folder / f"{stripe}.lock", thread_local=False)
-            with waiting():
-                lock.acquire()
-        except OSError as exc:
-            what_to_do = remedy(exc, "check that KB_HOME may be written")
-            raise StorageError(
-                f"cannot lock {self._folder / stripe}.lock: {exc.strerror or exc}; {what_to_do}"
-            ) from exc
+            lock = FileLock(path, thread_local=False)
+            lock.acquire()
         return lock

@@ -12,15 +12,12 @@ from kb_pipeline.flow.access_binding import bind_all, observe_all
 from kb_pipeline.flow.index_state import IndexState, compare_index
 from kb_pipeline.flow.layers import ARTICLE_LAYERS, SearchIndexLayer
 from kb_pipeline.flow.layers.converted_markdown import (
-    ConvertedMarkdownLayer,
     PaidConversion,
     kept_conversion,
     previewed_conversion,
 )
-from kb_pipeline.flow.layers.document_summary import DocumentSummaryLayer
-from kb_pipeline.flow.layers.image_descriptions import ImageDescriptionsLayer, kept_description
+from kb_pipeline.flow.layers.image_descriptions import kept_description
 from kb_pipeline.flow.layers.serving_article import is_complete, version_files
-from kb_pipeline.flow.layers.staged_article import StagedArticleLayer
 from kb_pipeline.flow.recovery import recovered_state
 from kb_pipeline.flow.serving_versions import ensure_served, is_served, restore_from_serving
 from kb_pipeline.flow.workspace import Workspace
@@ -41,16 +38,9 @@ from kb_pipeline.store.state import (
     save_state,
 )
 from kb_pipeline.upkeep.remove import leftovers, remove_all
-from kb_pipeline.upkeep.verify import lost_versions, published_entries, served_problems
+from kb_pipeline.upkeep.verify import OF_THE_SOURCE, lost_versions, published_entries, served_problems
 
 _INDEX = SearchIndexLayer.name
-_OF_THE_SOURCE = (
-    StagedArticleLayer.name,
-    ConvertedMarkdownLayer.name,
-    ImageDescriptionsLayer.name,
-    DocumentSummaryLayer.name,
-)
-"""Layers that are stored once for an article, and not for each version."""
 
 
 @dataclass(frozen=True)
@@ -234,7 +224,7 @@ def _has_damaged_layer(workspace: Workspace, state: ArticleState) -> bool:
         return False
     is_newest = state.version == state.published_version and _is_in_generation(workspace, state)
     layers = [kind(workspace) for kind in ARTICLE_LAYERS if kind.name in state.layers]
-    checked = [layer for layer in layers if is_newest or layer.name in _OF_THE_SOURCE]
+    checked = [layer for layer in layers if is_newest or isinstance(layer, OF_THE_SOURCE)]
     return load_reports(workspace.layout, state.article_id) is None or any(
         layer.damaged_file(state) for layer in checked
     )

@@ -117,7 +117,7 @@ _MADE_AGAIN = tuple(layer.name for layer in ARTICLE_LAYERS if layer is not Chunk
 """All layers but the vectors, which may cost money to make again, and may differ in the last bit."""
 
 
-_OF_THE_SOURCE = (StagedArticleLayer, ConvertedMarkdownLayer, ImageDescriptionsLayer, DocumentSummaryLayer)
+OF_THE_SOURCE = (StagedArticleLayer, ConvertedMarkdownLayer, ImageDescriptionsLayer, DocumentSummaryLayer)
 """Layers that are stored once for an article, and not for each version."""
 
 
@@ -171,7 +171,7 @@ def _file_problems(workspace: Workspace, state: ArticleState, version: str) -> I
     yield from served_problems(workspace, state, version)
     for lost in lost_versions(workspace, state):
         yield f"its earlier version {lost} is damaged and cannot be put back any more"
-    for layer in [kind(workspace) for kind in _OF_THE_SOURCE]:
+    for layer in [kind(workspace) for kind in OF_THE_SOURCE]:
         if layer.name in state.layers and (damaged := layer.damaged_file(state)):
             yield f"{damaged} is not what {layer.name} wrote"
 

@@ -3,7 +3,6 @@
 Version 2 of its API lists spaces, pages and attachments. Labels, restrictions, groups and users are only in version 1.
 """
 
-import html
 import posixpath
 import re
 from collections.abc import Iterator, Mapping
@@ -20,7 +19,7 @@ from kb_pipeline.intake.base import ArticleOf, Fetched, IntakeSource, Item, Left
 from kb_pipeline.intake.confluence.storage import html_of
 from kb_pipeline.intake.json_api import JsonApi, checked_address
 from kb_pipeline.intake.page_links import rewrite_page
-from kb_pipeline.intake.prose import why_no_article
+from kb_pipeline.intake.prose import page_of, why_no_article
 from kb_pipeline.intake.service import DeniedError
 from kb_pipeline.intake.shared_readers import Rule, readers_by
 from kb_pipeline.settings import Settings
@@ -267,9 +266,7 @@ class ConfluenceSource(IntakeSource):
             return LeftOut("Confluence does not let it be read", for_now=True)
         shown = _Shown(self, item, article_of)
         body = html_of(((answer.get("body") or {}).get("storage") or {}).get("value", ""), shown)
-        title = html.escape(item.title)
-        text = f'<!doctype html>\n<html><head><meta charset="utf-8"><title>{title}</title></head>\n<body><main>\n'
-        text += f"<h1>{title}</h1>\n{body}\n</main></body></html>\n"
+        text = page_of(item.title, body)
         if reason := why_no_article(text):
             return LeftOut(reason)
         page = rewrite_page(text, lambda address: self._link(address, article_of), lambda address: None)

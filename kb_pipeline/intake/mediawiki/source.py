@@ -19,7 +19,7 @@ from kb_pipeline.intake.mediawiki.api import MediaWikiApi
 from kb_pipeline.intake.naming import name_of_site
 from kb_pipeline.intake.page_links import rewrite_page
 from kb_pipeline.intake.pictures import Pictures
-from kb_pipeline.intake.prose import why_no_article
+from kb_pipeline.intake.prose import page_of, why_no_article
 from kb_pipeline.intake.service import DeniedError
 from kb_pipeline.intake.trees import Tree
 from kb_pipeline.secrets import credentials_in
@@ -121,9 +121,7 @@ class MediaWikiSource(IntakeSource):
             rendered = self._rendered(pageid=item.id, prop="text|images")
         except DeniedError:  # whoever may read the article may not read the page any more
             return LeftOut("the wiki does not let it be read", for_now=True)
-        title = html.escape(item.title)
-        text = f'<!doctype html>\n<html><head><meta charset="utf-8"><title>{title}</title></head>\n<body><main>\n'
-        text += f"<h1>{title}</h1>\n{rendered['text']}\n</main></body></html>\n"
+        text = page_of(item.title, rendered["text"])
         if reason := why_no_article(text):
             return LeftOut(reason)
         files = _Files(self._api, rendered["images"], self._place)

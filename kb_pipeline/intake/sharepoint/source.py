@@ -4,7 +4,6 @@ A document is an item by its library and its own id there; both stay when it is 
 own id; who may read it and what it shows is told by the files of the libraries where SharePoint keeps it.
 """
 
-import html
 import posixpath
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
@@ -21,7 +20,7 @@ from kb_pipeline.errors import EmptyArticleError, IntakeError, KnowledgeBaseErro
 from kb_pipeline.intake.base import NOT_THERE, ArticleOf, Fetched, IntakeSource, Item, LeftOut, Options, Refused
 from kb_pipeline.intake.json_api import checked_address
 from kb_pipeline.intake.page_links import rewrite_markdown, rewrite_page
-from kb_pipeline.intake.prose import why_no_article
+from kb_pipeline.intake.prose import page_of, why_no_article
 from kb_pipeline.intake.service import DeniedError
 from kb_pipeline.intake.sharepoint.canvas import html_of
 from kb_pipeline.intake.sharepoint.graph import PERMISSION, GraphApi
@@ -248,9 +247,7 @@ class SharePointSource(IntakeSource):
         if problem := why_not_published(page.get("publishingState")):
             raise IntakeError(f"{item.title} {problem}; it is taken in when that is over")
         answer = self._api.ask(page["path"], **{"$expand": "canvasLayout"})
-        title = html.escape(item.title)
-        text = f'<!doctype html>\n<html><head><meta charset="utf-8"><title>{title}</title></head>\n<body><main>\n'
-        text += f"<h1>{title}</h1>\n{html_of(answer.get('canvasLayout') or {})}\n</main></body></html>\n"
+        text = page_of(item.title, html_of(answer.get("canvasLayout") or {}))
         return _article(text, SharedPage(self, item.link, self._file_at(path_of(item.link)), article_of))
 
     def _written_page(self, file: File, article_of: ArticleOf) -> Fetched | LeftOut:

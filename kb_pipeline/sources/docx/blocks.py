@@ -14,7 +14,8 @@ from lxml import etree
 
 from kb_pipeline.sources.docx.code import find_code
 from kb_pipeline.sources.docx.numbering import NumberedItem, Numbering, indent_in
-from kb_pipeline.sources.docx.styles import Element, WordStyles, child, made_like, name_in, name_of, value
+from kb_pipeline.sources.docx.styles import Element, WordStyles, child, made_like, name_in, value
+from kb_pipeline.sources.office import name_of
 
 TITLE_CLASS = "kb-title"
 HEADING = "kb-heading"

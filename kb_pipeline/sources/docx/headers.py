@@ -8,7 +8,8 @@ import re
 from collections.abc import Iterator, Sequence
 
 from kb_pipeline.sources.docx.blocks import HEADING
-from kb_pipeline.sources.docx.styles import Element, child, made_like, name_of, value
+from kb_pipeline.sources.docx.styles import Element, child, made_like, value
+from kb_pipeline.sources.office import name_of
 
 _COUNTING = re.compile(r"\s*(?:PAGE|NUMPAGES|SECTIONPAGES|SECTION|STYLEREF)\b", re.IGNORECASE)
 """Fields that say which page this is, or repeat what stands on it."""

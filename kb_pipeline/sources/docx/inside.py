@@ -10,8 +10,8 @@ from typing import NamedTuple
 
 from lxml import etree
 
-from kb_pipeline.sources.docx.styles import Element, child, is_on, made_like, name_of, value
-from kb_pipeline.sources.office import DAMAGED
+from kb_pipeline.sources.docx.styles import Element, child, is_on, made_like, value
+from kb_pipeline.sources.office import DAMAGED, name_of
 from kb_pipeline.sources.office_math import as_latex, is_structured
 from kb_pipeline.sources.slides.graphics import chart_html, diagram_html
 

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 from kb_pipeline.records import PageInfo
 from kb_pipeline.sources.base import page_element
+from kb_pipeline.sources.office import name_of
 
 Element = Any
 """An element of lxml."""
@@ -77,10 +78,6 @@ def mark_pages(tree: Element, token: str, said: int) -> MarkedPages:
     )
 
 
-def _name(element: Element) -> str:
-    return str(element.tag).rpartition("}")[2]
-
-
 def _keep_breaks_of_one_cell(row: Element) -> None:
     """In a row that goes on over a page, each cell has the break; it counts once."""
     cells = [list(cell.iter("{*}lastRenderedPageBreak")) for cell in row.iterchildren("{*}tc")]
@@ -93,9 +90,9 @@ def _keep_breaks_of_one_cell(row: Element) -> None:
 def _events(element: Element) -> Iterator[_Event]:
     """Content and breaks in the order of the document."""
     for child in element:
-        if not isinstance(child.tag, str) or _name(child) in _SHAPES:
+        if not isinstance(child.tag, str) or name_of(child) in _SHAPES:
             continue
-        name = _name(child)
+        name = name_of(child)
         if name == "lastRenderedPageBreak":
             yield _Event(_RENDERED, child)
         elif _is_set_break(name, child):
@@ -133,7 +130,7 @@ def _insert(element: Element, mark: str) -> None:
     text = element.makeelement(text_tag, {})
     text.text = mark
     parent = element.getparent()
-    if _name(element) != "pageBreakBefore":
+    if name_of(element) != "pageBreakBefore":
         text.tail = element.tail
         parent.replace(element, text)
         return

@@ -15,11 +15,6 @@ _MOST_BASES = 50
 """Word itself follows fewer; a damaged file may name a thousand."""
 
 
-def name_of(element: Element) -> str:
-    """The name of an element without its namespace."""
-    return str(element.tag).rpartition("}")[2]
-
-
 def child(element: Element | None, *names: str) -> Element | None:
     """The child of this name, or the one at the end of a path of names."""
     for name in names:

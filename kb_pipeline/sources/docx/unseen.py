@@ -8,7 +8,8 @@ import re
 from collections.abc import Mapping
 from functools import cache
 
-from kb_pipeline.sources.docx.styles import OFF, Element, WordStyles, child, is_on, name_of, value
+from kb_pipeline.sources.docx.styles import OFF, Element, WordStyles, child, is_on, value
+from kb_pipeline.sources.office import name_of, number_of
 
 _CONTENT = {"t", "tab", "cr", "sym", "noBreakHyphen", "softHyphen", "ruby", "drawing", "pict", "object"}
 _CONTENT |= {"footnoteReference", "endnoteReference", "AlternateContent"}
@@ -189,16 +190,9 @@ def _is_beside(position: Element | None, size: str, side: float) -> bool:
     offset = child(position, "posOffset")
     if offset is None:
         return False
-    begin = _number(offset.text) / _POINT
+    begin = number_of(offset.text) / _POINT
     before = 0.0 if value(position, "relativeFrom") == "page" else -side
-    return begin >= side or begin + _number(size) / _POINT <= before
-
-
-def _number(text: str | None) -> float:
-    try:
-        return float(text or 0)
-    except ValueError:
-        return 0.0
+    return begin >= side or begin + number_of(size) / _POINT <= before
 
 
 def _length(written: str | None) -> float | None:

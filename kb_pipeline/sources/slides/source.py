@@ -19,7 +19,15 @@ from kb_pipeline.errors import EmptyArticleError, UnreadableArticleError
 from kb_pipeline.records import PageInfo
 from kb_pipeline.sources.base import Source, SourceDocument, page_element
 from kb_pipeline.sources.containers import check_container
-from kb_pipeline.sources.office import DAMAGED, InsideImages, metafile, safe_tree, shown_title, title_and_facts
+from kb_pipeline.sources.office import (
+    DAMAGED,
+    InsideImages,
+    metafile,
+    number_of,
+    safe_tree,
+    shown_title,
+    title_and_facts,
+)
 from kb_pipeline.sources.slides.graphics import chart_html, diagram_html, table_html
 from kb_pipeline.sources.slides.reading_order import ReadingBox, in_reading_order
 from kb_pipeline.sources.slides.text import A, R, as_html, is_link, paragraphs_of, plain
@@ -264,7 +272,7 @@ class _Slide:
             place = next(chain(candidate.iter(f"{A}xfrm"), candidate.iter(f"{_P}xfrm")), None)
             offset, size = (None, None) if place is None else (place.find(f"{A}off"), place.find(f"{A}ext"))
             if offset is not None and size is not None:
-                return ReadingBox(*map(_length, (offset.get("x"), offset.get("y"), size.get("cx"), size.get("cy"))))
+                return ReadingBox(*map(number_of, (offset.get("x"), offset.get("y"), size.get("cx"), size.get("cy"))))
         return ReadingBox(0, 0, 0, 0)
 
     def styles_of(self, shape: Element) -> list[Element]:
@@ -418,10 +426,3 @@ def _is_hidden(slide: Any) -> bool:  # noqa: ANN401
 
 def _slides(count: int) -> str:
     return "1 hidden slide" if count == 1 else f"{count} hidden slides"
-
-
-def _length(text: str | None) -> float:
-    try:
-        return float(text or 0)
-    except ValueError:
-        return 0.0

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from html import escape
 from typing import Any, NamedTuple
 
+from kb_pipeline.sources.office import name_of
 from kb_pipeline.sources.office_math import as_latex, is_structured
 
 A = "{http://schemas.openxmlformats.org/drawingml/2006/main}"
@@ -133,7 +134,7 @@ def _paragraph(paragraph: Element, styles: Sequence[Element], links: dict[str, s
     html = "".join(_inline(child, links) for child in paragraph)
     html = re.sub(r"</(strong|em|code)><\1>", "", html).strip()
     bullet = _bullet_of(properties, level, styles)
-    kind = "" if bullet is None else _LISTS[_name(bullet)]
+    kind = "" if bullet is None else _LISTS[name_of(bullet)]
     if not kind and _is_set_off(properties) and all(map(_is_bold, written)) and "<br>" not in html:
         kind = "heading"
     html = html if html.replace("<br>", "").strip() else ""
@@ -158,11 +159,7 @@ def _bullet_of(properties: Element | None, level: int, styles: Sequence[Element]
     """What is said of the bullet of a paragraph, at the nearest place."""
     candidates = [properties, *(style.find(f"{A}lvl{level + 1}pPr") for style in styles)]
     children = (child for candidate in candidates if candidate is not None for child in candidate)
-    return next((child for child in children if _name(child) in _LISTS), None)
-
-
-def _name(element: Element) -> str:
-    return str(element.tag).rpartition("}")[2]
+    return next((child for child in children if name_of(child) in _LISTS), None)
 
 
 def _is_code(run: Element) -> bool:

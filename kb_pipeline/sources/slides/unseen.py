@@ -8,6 +8,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from kb_pipeline.sources.office import name_of, number_of
 from kb_pipeline.sources.slides.reading_order import ReadingBox
 from kb_pipeline.sources.slides.text import A
 
@@ -38,7 +39,7 @@ class Colours:
 
     def __init__(self, theme: Element | None, mapping: Element | None) -> None:
         scheme = None if theme is None else next(theme.iter(f"{A}clrScheme"), None)
-        named = {} if scheme is None else {_name(one): one[0] for one in scheme if len(one)}
+        named = {} if scheme is None else {name_of(one): one[0] for one in scheme if len(one)}
         colours = {name: colour.get("lastClr") or colour.get("val", "") for name, colour in named.items()}
         mapped = {} if mapping is None else {name: colours.get(to, "") for name, to in mapping.attrib.items()}
         self._named: Mapping[str, str] = {**colours, **mapped}
@@ -48,10 +49,10 @@ class Colours:
         if fill is None or not len(fill):
             return ""
         colour = fill[0]
-        if (_name(fill) == "bgRef" and fill.get("idx") != "1001") or len(colour):
+        if (name_of(fill) == "bgRef" and fill.get("idx") != "1001") or len(colour):
             return ""
         value = colour.get("lastClr") or colour.get("val", "")
-        written = self._named.get(value, "") if _name(colour) == "schemeClr" else value
+        written = self._named.get(value, "") if name_of(colour) == "schemeClr" else value
         return written.lower() if _HEX.fullmatch(written) else ""
 
 
@@ -85,7 +86,7 @@ class Sight:
 
     def _leave_out_shapes(self, tree: Element, place: Place) -> Iterator[int]:
         for shape in list(tree.iterchildren(*_SHAPES)):
-            if _name(shape) == "AlternateContent":
+            if name_of(shape) == "AlternateContent":
                 for choice in shape:
                     yield from self._leave_out_shapes(choice, place)
                 continue
@@ -94,7 +95,7 @@ class Sight:
             if is_hidden or self._is_beside(shape, place):
                 yield _words_in(shape)
                 tree.remove(shape)
-            elif _name(shape) == "grpSp":
+            elif name_of(shape) == "grpSp":
                 yield from self._leave_out_shapes(shape, _inside(shape, place))
 
     def _is_beside(self, shape: Element, place: Place) -> bool:
@@ -111,11 +112,11 @@ class Sight:
 
     def _ground_of(self, shape: Element, behind: Sequence[ReadingBox]) -> str:
         """The colour behind the text of a shape, "" if it is not certain."""
-        if _name(shape) != "sp":
+        if name_of(shape) != "sp":
             return ""
         for one in (shape, *self._inherited(shape)):
-            if (fill := _fill_of(one)) is not None and _name(fill) != "noFill":
-                return self._colours.of(fill) if _name(fill) == "solidFill" else ""
+            if (fill := _fill_of(one)) is not None and name_of(fill) != "noFill":
+                return self._colours.of(fill) if name_of(fill) == "solidFill" else ""
             if fill is not None:
                 break
             if _has_styled_fill(one):
@@ -130,34 +131,30 @@ class Sight:
         size = properties.get("sz", "")
         if size.isdecimal() and int(size) < _LEAST_SIZE:
             return False
-        fill = next((one for one in properties if _name(one) in _FILLS), None)
+        fill = next((one for one in properties if name_of(one) in _FILLS), None)
         if fill is None:
             return True
         alpha = next(fill.iter(f"{A}alpha"), None)
-        is_empty = _name(fill) == "noFill" or (alpha is not None and alpha.get("val", "").rstrip("%") == "0")
+        is_empty = name_of(fill) == "noFill" or (alpha is not None and alpha.get("val", "").rstrip("%") == "0")
         if is_empty:
             return properties.find(f"{A}ln") is not None
-        colour = self._colours.of(fill) if _name(fill) == "solidFill" else ""
+        colour = self._colours.of(fill) if name_of(fill) == "solidFill" else ""
         return not (colour and ground and _is_same(colour, ground))
 
 
 def paints(shape: Element) -> bool:
     """Whether a shape paints more than its text."""
-    return _name(shape) != "sp" or _has_styled_fill(shape) or _fill_name(shape) not in ("", "noFill")
-
-
-def _name(element: Element) -> str:
-    return str(element.tag).rpartition("}")[2]
+    return name_of(shape) != "sp" or _has_styled_fill(shape) or _fill_name(shape) not in ("", "noFill")
 
 
 def _fill_of(shape: Element) -> Element | None:
     properties = shape.find("{*}spPr")
-    return None if properties is None else next((one for one in properties if _name(one) in _FILLS), None)
+    return None if properties is None else next((one for one in properties if name_of(one) in _FILLS), None)
 
 
 def _fill_name(shape: Element) -> str:
     fill = _fill_of(shape)
-    return "" if fill is None else _name(fill)
+    return "" if fill is None else name_of(fill)
 
 
 def _has_styled_fill(shape: Element) -> bool:
@@ -172,7 +169,7 @@ def _inside(group: Element, place: Place) -> Place:
     if any(part is None for part in parts):
         return lambda _: ReadingBox(0, 0, 1, 1)  # where it stands is not known
     off, ext, inner_off, inner_ext = (
-        [_number(part.get(key)) for key in keys]  # type: ignore[union-attr]
+        [number_of(part.get(key)) for key in keys]  # type: ignore[union-attr]
         for part, keys in zip(parts, (("x", "y"), ("cx", "cy"), ("x", "y"), ("cx", "cy")), strict=True)
     )
     across, down = (outer / inner if inner else 1.0 for outer, inner in zip(ext, inner_ext, strict=True))
@@ -182,13 +179,6 @@ def _inside(group: Element, place: Place) -> Place:
         return place(ReadingBox(left, top, box.width * across, box.height * down))
 
     return inside
-
-
-def _number(text: str | None) -> float:
-    try:
-        return float(text or 0)
-    except ValueError:
-        return 0.0
 
 
 def _overlap(one: ReadingBox, other: ReadingBox) -> bool:
