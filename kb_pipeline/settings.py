@@ -39,10 +39,7 @@ _SIMILAR = 0.88
 """Share of equal letters from which a name is taken for a misspelling, not for a variable of somebody else."""
 S = TypeVar("S", bound=BaseSettings)
 
-_STORAGE_CREDENTIALS = (
-    "set KB_{0}_SAS_TOKEN, KB_{0}_ACCOUNT_KEY or KB_{0}_CONNECTION_STRING for Azure, FSSPEC_<PROTOCOL>_USERNAME and "
-    "FSSPEC_<PROTOCOL>_PASSWORD (FSSPEC_FTP_USERNAME) for other protocols"
-)
+_STORAGE_CREDENTIALS = "set KB_{0}_SAS_TOKEN, KB_{0}_ACCOUNT_KEY or KB_{0}_CONNECTION_STRING"
 _CREDENTIAL_SETTINGS = {
     "staging": _STORAGE_CREDENTIALS.format("STAGING"),
     "serving": _STORAGE_CREDENTIALS.format("SERVING"),

@@ -1,7 +1,7 @@
 """Opens the staging and serving folders from their URLs, with the credentials in the settings.
 
 ``abfs://container@account.dfs.core.windows.net/prefix`` is Azure Blob Storage (also ``abfss`` and ``az``, or
-``container@account``, or only ``container`` with a connection string). ``UPath`` opens any other URL or path.
+``container@account``, or only ``container`` with a connection string). Anything else is a folder of this machine.
 """
 
 import base64
@@ -28,13 +28,15 @@ def remote_path(url: str, role: Role, settings: Settings) -> UPath:
     """The path of the staging or serving folder, with its credentials.
 
     Raises:
-        SettingsError: the URL or its credentials are malformed, more than one kind of credentials is set, or a URL
-            that is not on Azure cannot be opened.
+        SettingsError: the URL or its credentials are malformed, more than one kind of credentials is set, or the URL
+            is of another kind of store.
         MissingExtraError: it is on Azure, and the packages for Azure are not installed.
     """
     scheme, _, rest = url.partition("://")
     if scheme not in BlobFiles.protocol:
-        return _opened(url, role)
+        if rest and scheme != "file":
+            raise SettingsError(f"{_malformed(role, url)}, or as a folder of this machine")
+        return UPath(url)
     if find_spec("azure") is None or find_spec("azure.storage") is None or find_spec("azure.storage.blob") is None:
         raise MissingExtraError(f"KB_{role.upper()} on Azure Blob Storage", "azure")
     place, _, prefix = rest.partition("/")
@@ -61,16 +63,6 @@ def check_apart(staging: UPath, serving: UPath) -> None:
                 f"KB_SERVING is {serving} and KB_STAGING is {staging}, one inside the other: sources and what is made "
                 "of them would be taken for each other; choose folders or containers that are apart"
             )
-
-
-def _opened(url: str, role: Role) -> UPath:
-    """A local path, or one of another protocol of fsspec; some protocols connect at once."""
-    try:
-        path = UPath(url)
-        _ = path.fs  # raises now, and not at the first read, if the protocol cannot be used
-    except (OSError, ValueError, ImportError) as exc:
-        raise SettingsError(f"KB_{role.upper()} is {url!r}, which cannot be opened: {exc}") from exc
-    return path
 
 
 def _malformed(role: Role, url: str) -> str:

@@ -32,7 +32,6 @@ from kb_pipeline.steps.article_ids import check_article_id
 from kb_pipeline.steps.fingerprint import fingerprint, sha256
 from kb_pipeline.steps.main_file import INDEX_FILE, is_loose_document, is_page, main_file, may_have_main_file
 from kb_pipeline.steps.metadata import LARGEST_METADATA, METADATA_FILE, may_be_metadata_file, read_metadata
-from kb_pipeline.store.azure_blob import BlobFiles
 from kb_pipeline.store.loose_files import (
     BESIDE,
     LooseFiles,
@@ -146,10 +145,8 @@ class StagedContents:
     def _opened(self, path: str) -> IO[bytes]:
         if isinstance(self.root, Path):
             return Path(f"{self.root}/{path}").open("rb")
-        if isinstance(self.root.fs, BlobFiles):  # UPath would misread "?" and "#" in a name
-            opened: IO[bytes] = self.root.fs.open(f"{self.root.path}/{path}")
-            return opened
-        return (self.root / path).open("rb")
+        opened: IO[bytes] = self.root.fs.open(f"{self.root.path}/{path}")  # UPath would misread "?" and "#" in a name
+        return opened
 
 
 def _hashed_in_blocks(name: str, file: IO[bytes]) -> StagedFile:

@@ -4,7 +4,6 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from fsspec.implementations.memory import MemoryFileSystem
 from upath import UPath
 
 from kb_pipeline.settings import Settings
@@ -21,20 +20,13 @@ def root(tmp_path: Path) -> Path:
     return tmp_path / "staging"
 
 
-@pytest.fixture(params=["local", "memory", "azurite"])
+@pytest.fixture(params=["local", "azurite"])
 def any_root(request: pytest.FixtureRequest, root: Path) -> Iterator[UPath]:
-    """The same staging folder on a disk and in two object stores."""
+    """The same staging folder on a disk and in the cloud."""
     if request.param == "local":
         yield UPath(root)
         return
-    if request.param == "azurite":
-        there = request.getfixturevalue("containers").settings(Settings())
-        cloud = remote_path(there.staging, "staging", there)
-        (cloud / "good" / "index.html").write_text("<p>text</p>")
-        yield cloud
-        return
-    remote = UPath("memory://staging")
-    (remote / "good" / "index.html").write_text("<p>text</p>")
-    yield remote
-    MemoryFileSystem.store.clear()
-    MemoryFileSystem.pseudo_dirs[:] = [""]
+    there = request.getfixturevalue("containers").settings(Settings())
+    cloud = remote_path(there.staging, "staging", there)
+    (cloud / "good" / "index.html").write_text("<p>text</p>")
+    yield cloud

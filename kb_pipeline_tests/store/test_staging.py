@@ -4,9 +4,7 @@ import builtins
 import os
 from pathlib import Path
 
-import fsspec
 import pytest
-from fsspec import AbstractFileSystem
 from upath import UPath
 
 from kb_pipeline.errors import StorageError, UnreadableArticleError
@@ -243,24 +241,3 @@ def test_a_disk_that_breaks_amid_the_scan_is_not_taken_for_an_article(
     monkeypatch.setattr("kb_pipeline.store.staging.local_files", stale)
     with pytest.raises(StorageError, match="Stale file handle"):
         Staging(UPath(root)).scan()
-
-
-def test_a_store_without_anything_is_not_taken_for_an_empty_one() -> None:
-    with pytest.raises(StorageError, match="cannot list the staging folder memory://nowhere"):
-        Staging(UPath("memory://nowhere")).scan()
-
-
-class UnreachableStore(AbstractFileSystem):
-    """A store without a listing of its own, of which fsspec's generic one leaves out what it cannot list."""
-
-    protocol = "unreachable"
-
-    def ls(self, path: str, detail: bool = True, **options: object) -> list[object]:
-        raise ConnectionError("name or service not known")
-
-
-@pytest.mark.filterwarnings("ignore:UPath 'unreachable'")
-def test_a_store_that_cannot_be_reached_raises() -> None:
-    fsspec.register_implementation("unreachable", UnreachableStore, clobber=True)
-    with pytest.raises(StorageError, match="name or service not known"):
-        Staging(UPath("unreachable://staging")).scan()
