@@ -26,9 +26,10 @@ from app.library.articles import Articles
 from app.library.originals.pictures import PagePictures
 from app.library.retrieval import Retrieval
 from app.library.standings import Standings
+from app.network.networks import Networks
 from app.network.queries import NetworkQueries
 from app.network.running import Investigations
-from app.network.served import Network, ServedNetwork
+from app.network.served import Network
 from app.schema.answers import Clarification
 from app.schema.asking import ABOUT_A_PICTURE
 from app.settings import AppSettings
@@ -72,7 +73,7 @@ class AgentService:
     own_findings: OwnFindings
     loose_questions: LooseQuestions
     picture_reader: PictureReader
-    network: ServedNetwork
+    networks: Networks
     queries: NetworkQueries
     investigations: Investigations
     image_links: ImageLinks | None = None
@@ -135,13 +136,14 @@ class AgentService:
         )
 
     async def offered_tools(self, who: Principal) -> Mapping[str, AnyTool]:
-        """The tools for programs: those of the knowledge base, and of a network that is loaded, if they may see it."""
-        if not await self.network.is_offered_to(who):
+        """The tools for programs: those of the knowledge base, and of networks that are loaded, if they may see one."""
+        offered = await self.networks.offered_to(who)
+        if not offered:
             return self.tools
         from app.network.tools import network_tools
 
         services = ToolServices(self.retrieval, record_content=self.settings.record_content)
-        return {**self.tools, **network_tools(services, self.queries, await self.network.open(who))}
+        return {**self.tools, **network_tools(services, self.queries, offered)}
 
     def book(self) -> CitationBook:
         """A new citation book, for one answer."""
@@ -154,7 +156,7 @@ class AgentService:
     async def close(self) -> None:
         """Close connections, files and threads."""
         await self.investigations.close()
-        await self.network.close()
+        await self.networks.close()
         await self.chosen_model.close()
         await self.usual_answerer.close()
         if self.web:
@@ -192,14 +194,14 @@ def open_service(settings: AppSettings, knowledge_base: Settings) -> AgentServic
     web = open_web(settings)
     queue = open_queue(knowledge_base)
     conversations = open_conversations(settings, knowledge_base)
-    network = ServedNetwork(knowledge_base)
+    networks = Networks(knowledge_base)
     dagster_url = settings.dagster_url_of(knowledge_base)
 
     def investigator(network: Network, who: Principal) -> "Investigator":
         from app.network.opening import open_investigator  # with the rooms of networks
 
         book = CitationBook(partial(run_url, dagster_url), links_documents=settings.serve_documents)
-        return open_investigator(settings, knowledge_base, network.store, network.folder, retrieval, who, book)
+        return open_investigator(settings, knowledge_base, network, retrieval, who, book)
 
     def answerer_for(settings: AppSettings) -> Answerer:
         return open_answerer(settings, retrieval, articles, web, tools)
@@ -222,10 +224,10 @@ def open_service(settings: AppSettings, knowledge_base: Settings) -> AgentServic
             conversations, records_content=settings.record_content, keeps_whole=settings.whole_questions
         ),
         picture_reader=PictureReader(),
-        network=network,
-        queries=NetworkQueries(network),
+        networks=networks,
+        queries=NetworkQueries(networks),
         investigations=Investigations(
-            network,
+            networks,
             knowledge_base.home_path,
             investigator,
             articles,

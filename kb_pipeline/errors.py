@@ -41,7 +41,7 @@ the module of each error that is not defined here::
             OwnContributionError            app.contributing.contributing
         NotAnUploaderError                  app.contributing.contributing
         NotAnAdministratorError             app.answering.chosen_model
-        NetworkNotFoundError                app.network.served
+        NetworkNotFoundError                app.network.networks
         InvestigationNotFoundError          app.network.running
         AnswerError                         app.errors
             BadQuestionError, NotSignedInError, NotPermittedError, UpstreamRefusedError, UpstreamMissingError,

@@ -308,7 +308,7 @@ class Settings(SharedSettings):
     )
     scenarios: Address = Field("samples/scenarios", description="Folder of scenarios: networks with their telemetry.")
     scenario: Address | None = Field(
-        None, description="The scenario that is served; default: the only one of KB_SCENARIOS."
+        None, description="The scenario that is asked where none is named; default: the first of KB_SCENARIOS."
     )
     network: Address = Field(
         "local",

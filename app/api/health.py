@@ -72,9 +72,9 @@ async def health(service: TheService, who: Who, glances: Annotated[Glances, Depe
 
 async def _network_health(service: AgentService, who: Principal) -> NetworkHealth | None:
     try:
-        return await asyncio.wait_for(service.network.health(who), _NETWORK_SECONDS)
+        return await asyncio.wait_for(service.networks.health(who), _NETWORK_SECONDS)
     except TimeoutError:
-        return NetworkHealth(backend=service.network.settings.network)
+        return NetworkHealth(backend=service.networks.settings.network)
 
 
 async def _store_health(service: AgentService) -> ConversationsHealth:

@@ -11,7 +11,7 @@ from app.api.event_streams import KEPT_ALIVE, KEPT_ALIVE_SECONDS, EventStream
 from app.api.gate import TheService, Who
 from app.callers.principal import Principal
 from app.logs.lines import LogLine, log_tail
-from app.network.served import NetworkNotFoundError, ServedNetwork
+from app.network.networks import NetworkNotFoundError, Networks
 from app.schema.network import LogLines
 from kb_pipeline.errors import ScenarioError
 
@@ -24,38 +24,36 @@ _LOOK_SECONDS = 0.25
 async def logs(service: TheService, who: Who, follow: bool = True) -> LogLines | EventStream:
     """The newest lines as a stream that goes on, or as JSON. A reader that is too slow loses lines.
 
-    Where a scenario is served, they are for those who may read it, else for operators (KB_ADMINISTRATORS).
+    Where scenarios are served, lines about one are for those who may read it, all others for those who may read all of
+    them; else they are for operators (KB_ADMINISTRATORS).
     """
-    shown = await _shown(log_tail().after(0), service.network, who)
+    shown = await _shown(log_tail().after(0), service.networks, who)
     if not follow:
         return LogLines(lines=tuple(line.text for line in shown))
-    return EventStream(_lines(service.network, who), lambda: None)
+    return EventStream(_lines(service.networks, who), lambda: None)
 
 
-async def _shown(lines: list[LogLine], network: ServedNetwork, who: Principal) -> list[LogLine]:
+async def _shown(lines: list[LogLine], networks: Networks, who: Principal) -> list[LogLine]:
     """Those of the lines that this person may see now.
 
     Raises:
-        NetworkNotFoundError: a scenario is served that this person may not see, or none, and they are no operator.
+        NetworkNotFoundError: this person may see none of the scenarios, or there is none, and they are no operator.
         ScenarioError: its manifest cannot be read.
     """
-    if network.manifest() is not None:
-        await network.folder(who)
+    if networks.all():
+        await networks.find(who)
     elif not who.is_operator:  # the lines tell what all people did, and how the service runs
         raise NetworkNotFoundError
-    may_see = {
-        (scenario, readers): await network.may_see(scenario, readers, who)
-        for scenario, readers in {(line.scenario, line.readers) for line in lines}
-    }
-    return [line for line in lines if may_see[line.scenario, line.readers]]
+    may_see = {each: await networks.may_see(*each, who) for each in {each for line in lines for each in line.about}}
+    return [line for line in lines if all(may_see[each] for each in line.about)]
 
 
-async def _lines(network: ServedNetwork, who: Principal) -> AsyncGenerator[bytes, None]:
+async def _lines(networks: Networks, who: Principal) -> AsyncGenerator[bytes, None]:
     number, silent = 0, 0.0
     while True:
         if fresh := log_tail().after(number):
             try:
-                shown = await _shown(fresh, network, who)
+                shown = await _shown(fresh, networks, who)
             except (NetworkNotFoundError, ScenarioError):
                 return  # the access control list has changed
             for line in shown:

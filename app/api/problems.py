@@ -15,8 +15,8 @@ from app.contributing.contributing import NotAnUploaderError, NotAReviewerError,
 from app.errors import AnswerError, as_answer_error, without_places
 from app.library.articles import ArticleNotFoundError
 from app.library.quality import RunNotFoundError
+from app.network.networks import NetworkNotFoundError
 from app.network.running import InvestigationNotFoundError
-from app.network.served import NetworkNotFoundError
 from kb_pipeline.errors import (
     ContributionDecidedError,
     ContributionError,

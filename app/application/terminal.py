@@ -21,6 +21,7 @@ from app.grounding.citations import IMAGE_ROUTE, CitationBook
 from app.grounding.source_style import SourceStyle, in_source_style
 from app.library.retrieval import Retrieval
 from app.logs.auditing import note_answer, recording
+from app.network.networks import Networks
 from app.network.opening import open_investigator
 from app.schema.answers import ChatAnswer
 from app.schema.conversations import AnswerThenAndNow
@@ -31,7 +32,6 @@ from app.settings import AppSettings
 from kb_pipeline.application import Investigated
 from kb_pipeline.asking import AskOptions
 from kb_pipeline.flow.workspace import open_workspace
-from kb_pipeline.network.opening import configured_scenario, open_store
 from kb_pipeline.settings import Settings
 from kb_pipeline.store.audit import os_user
 
@@ -191,12 +191,11 @@ async def investigate(
     alert: str, scenario: str, app_settings: AppSettings, settings: Settings, console: Console | None
 ) -> Investigated:
     """Investigate an alert for the local user; with a console, print each step when it is done."""
-    folder = configured_scenario(settings, scenario)
-    store = open_store(settings, folder)
+    networks = Networks(settings)
+    network = await networks.open_for(alert, None, scenario)
     retrieval = Retrieval(open_workspace(settings))
-    investigator = open_investigator(
-        app_settings, settings, store, folder, retrieval, app_settings.local_principal, CitationBook()
-    )
+    who = app_settings.local_principal
+    investigator = open_investigator(app_settings, settings, network, retrieval, who, CitationBook())
     report, events, citations = "", [], []
     try:
         async for event in investigator.investigate(alert):
@@ -210,6 +209,6 @@ async def investigate(
                 console.print(f"{event.data['step']}  {event.data['agent']}  {word}{escape(first)}", soft_wrap=True)
     finally:
         await investigator.close()
-        await store.close()
+        await networks.close()
         retrieval.close()
     return Investigated(report=report, events=events, citations=citations)

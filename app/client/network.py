@@ -4,6 +4,7 @@ import json
 from collections.abc import Iterable, Iterator
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any, TypeVar
+from urllib.parse import quote
 
 import httpx
 from pydantic import BaseModel
@@ -35,7 +36,7 @@ _SILENCE = 45.0
 
 
 class NetworkClient:
-    """Part of :class:`app.client.service.Client`."""
+    """Part of :class:`app.client.service.Client`. Without the name of a scenario, the default is asked."""
 
     if TYPE_CHECKING:
         url: str
@@ -45,39 +46,42 @@ class NetworkClient:
 
         def _send(self, kind: type[_Message], method: str, path: str, message: Wire | None = None) -> _Message: ...
 
-    def query_graph(self, query: str) -> GraphQueryResponse:
+    def query_graph(self, query: str, scenario: str = "") -> GraphQueryResponse:
         """Query vertices and edges in the language of the backend; what is wrong with the query is in ``error``."""
-        return self._send(GraphQueryResponse, "POST", "/query/graph", GraphQueryRequest(query=query))
+        return self._send(GraphQueryResponse, "POST", _of("/query/graph", scenario), GraphQueryRequest(query=query))
 
-    def query_telemetry(self, query: str) -> TelemetryQueryResponse:
+    def query_telemetry(self, query: str, scenario: str = "") -> TelemetryQueryResponse:
         """Query alerts and measurements in SQL; what is wrong with the query is in ``error``."""
-        return self._send(TelemetryQueryResponse, "POST", "/query/telemetry", TelemetryQueryRequest(query=query))
+        path = _of("/query/telemetry", scenario)
+        return self._send(TelemetryQueryResponse, "POST", path, TelemetryQueryRequest(query=query))
 
-    def topology(self, wanted: TopologyRequest | None = None) -> TopologyResponse:
+    def topology(self, wanted: TopologyRequest | None = None, scenario: str = "") -> TopologyResponse:
         """A part of the network, without a request as much of it as the service gives at once."""
-        return self._send(TopologyResponse, "POST", "/query/topology", wanted or TopologyRequest())
+        return self._send(TopologyResponse, "POST", _of("/query/topology", scenario), wanted or TopologyRequest())
 
-    def network_health(self) -> NetworkHealth:
-        """The state of the network that is served."""
-        return self._get(NetworkHealth, "/query/health")
+    def network_health(self, scenario: str = "") -> NetworkHealth:
+        """The state of a network."""
+        return self._get(NetworkHealth, "/query/health", scenario=scenario or None)
 
     def scenarios(self) -> tuple[ScenarioInfo, ...]:
-        """The scenarios that the person may see."""
+        """The scenarios that the person may see, the default first."""
         return self._get(ScenarioList, "/api/scenarios").scenarios
 
     def investigating_agents(self) -> Agents:
         """Who takes part in an investigation."""
         return self._get(Agents, "/api/agents")
 
-    def investigate(self, alert: str) -> Iterator[InvestigationEvent]:
+    def investigate(self, alert: str, scenario: str = "") -> Iterator[InvestigationEvent]:
         """Investigate an alert, event by event; closing the iterator early ends the investigation.
+
+        Without a scenario, it is the one of which the alert names most elements.
 
         Raises:
             ClientError: the service refused the alert, or the connection was lost; :meth:`investigation_events`
                 resumes after the last event.
         """
         body = AlertRequest(text=alert).model_dump(mode="json")
-        return self._stream(self._http.stream("POST", "/api/alert", json=body, timeout=_SILENCE))
+        return self._stream(self._http.stream("POST", _of("/api/alert", scenario), json=body, timeout=_SILENCE))
 
     def investigations(self) -> tuple[InvestigationSummary, ...]:
         """The person's investigations, the newest first."""
@@ -130,3 +134,7 @@ def read_events(lines: Iterable[str]) -> Iterator[InvestigationEvent]:
                 event: Any = {"id": fields.get("id"), "event": fields.get("event"), "data": json.loads(fields["data"])}
                 yield InvestigationEvent.model_validate(event)
             fields = {}
+
+
+def _of(path: str, scenario: str) -> str:
+    return f"{path}?scenario={quote(scenario, safe='')}" if scenario else path

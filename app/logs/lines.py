@@ -1,10 +1,12 @@
 """The newest lines of this process's log, for people who are signed in. Secrets are masked before a line is kept.
 
-While a scenario is served, any line may be about it, so each is kept for those who may read that scenario.
+A request about a network logs for those who may read its scenario. Any other line may be about every network that was
+read so far, so it is kept for those who may read all of them.
 """
 
 import logging
 from collections import deque
+from contextvars import ContextVar
 from functools import cache
 from typing import NamedTuple
 
@@ -17,17 +19,18 @@ LOGGED = ("app", "azure", "uvicorn")
 NOTED = "app.notes"
 _LONGEST = 2000
 """Characters of a line; a traceback in one line is longer, and stands in the log itself."""
-FOR_NOBODY = {"about": ("", (HIDDEN,))}
+About = tuple[tuple[str, tuple[str, ...]], ...]
+"""Names of scenarios, and the access control list of each at that time."""
+FOR_NOBODY: dict[str, About] = {"about": (("", (HIDDEN,)),)}
 """The ``extra`` of a record that is about a scenario of which nobody knows who may read it."""
 
 
 class LogLine(NamedTuple):
-    """A line, and the scenario that it may be about: its name, and its access control list at that time."""
+    """A line, and the scenarios that it may be about."""
 
     number: int
     text: str
-    scenario: str = ""
-    readers: tuple[str, ...] = ()
+    about: About = ()
 
 
 class LogTail(logging.Handler):
@@ -38,11 +41,21 @@ class LogTail(logging.Handler):
         self.setFormatter(RedactingFormatter("%(asctime)s %(levelname)s %(name)s: %(message)s"))
         self._lines: deque[LogLine] = deque(maxlen=MOST)
         self._number = 0
-        self._about: tuple[str, tuple[str, ...]] = ("", ())
+        self._readers: dict[str, tuple[str, ...]] = {}
+        self._scenario: ContextVar[str] = ContextVar("scenario", default="")
 
     def concern(self, scenario: str, readers: tuple[str, ...]) -> None:
         """From now on lines may be about this scenario, which these may read."""
-        self._about = scenario, readers
+        if self._readers.get(scenario) != readers:
+            self._readers = {**self._readers, scenario: readers}  # threads that log see the one or the other
+
+    def tell_about(self, scenario: str) -> None:
+        """What this request, or this task, logs from now on is about this scenario alone."""
+        self._scenario.set(scenario)
+
+    def _about(self) -> About:
+        known, scenario = self._readers, self._scenario.get()
+        return ((scenario, known[scenario]),) if scenario else tuple(known.items())
 
     def emit(self, record: logging.LogRecord) -> None:
         """Keep a line; logging calls this with the handler's lock."""
@@ -52,7 +65,7 @@ class LogTail(logging.Handler):
             self.handleError(record)
             return
         self._number += 1
-        self._lines.append(LogLine(self._number, line[:_LONGEST], *getattr(record, "about", self._about)))
+        self._lines.append(LogLine(self._number, line[:_LONGEST], getattr(record, "about", None) or self._about()))
 
     def after(self, number: int) -> list[LogLine]:
         """The kept lines after the one of this number, the oldest first."""

@@ -5,7 +5,7 @@ import logging
 import time
 from collections.abc import AsyncGenerator, Awaitable, Callable, Collection, Mapping, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Any, Literal
 from uuid import uuid4
@@ -119,13 +119,14 @@ class RulesInvestigator(Investigator):
         window_minutes: int = 30,
         knowledge: KnowledgeSearch | None = None,
         clock: Callable[[], float] = time.time,
+        also_named: Sequence[str] = (),
     ) -> None:
         """``knowledge`` finds runbooks and tickets in the knowledge base; without it they are read from the folder.
 
-        ``clock`` tells when an alert is that has no time.
+        ``clock`` tells when an alert is that has no time. ``also_named`` are other networks that the alert may be of.
         """
         self.store, self.scenario, self.window = store, scenario, window_minutes * 60.0
-        self.knowledge, self._clock = knowledge, clock
+        self.knowledge, self._clock, self._also_named = knowledge, clock, also_named
 
     @property
     def rests_on(self) -> Collection[str]:
@@ -348,7 +349,8 @@ class RulesInvestigator(Investigator):
         if case.network is None or case.diagnosis is None:
             lines = "\n".join(f"- {each}" for each in case.missing)
             return f"# Situation report\n\nNothing could be diagnosed.\n\n{lines}\n"
-        return write_report(case.network, case.diagnosis, case.found)
+        found = replace(case.found, network=self.scenario.scenario.title, also_named=self._also_named)
+        return write_report(case.network, case.diagnosis, found)
 
 
 def begin(alert: str, run_id: str = "") -> ReportedEvent:

@@ -69,8 +69,13 @@ def _examples(examples: tuple[str, ...]) -> str:
     return f"Examples: {' | '.join(examples)}\n" if examples else ""
 
 
-def openapi_document(language: "Language", scenario: "Scenario", url: str, *, signs_in: bool) -> dict[str, Any]:
-    """OpenAPI 3.0.3 of the queries, from which outside agents make their tools. ``signs_in``: with a bearer token."""
+def openapi_document(
+    language: "Language", scenario: "Scenario", url: str, *, signs_in: bool, is_one_of_several: bool = False
+) -> dict[str, Any]:
+    """OpenAPI 3.0.3 of the queries, from which outside agents make their tools. ``signs_in``: with a bearer token.
+
+    ``is_one_of_several``: each query names the scenario.
+    """
     telemetry_example = next(iter(telemetry_examples(scenario)), "")
     graph_example = next(iter(language.examples), "")
     document: dict[str, Any] = {
@@ -102,6 +107,11 @@ def openapi_document(language: "Language", scenario: "Scenario", url: str, *, si
         schema = model.model_json_schema(ref_template=f"{_SCHEMAS}{{model}}", mode=mode)  # type: ignore[arg-type]
         made = {**schema.pop("$defs", {}), model.__name__: schema}
         document["components"]["schemas"] |= {name: _as_of_3_0(each) for name, each in made.items()}
+    if is_one_of_several:
+        which = {"name": "scenario", "in": "query", "required": True, "schema": {"type": "string"}}
+        which["schema"] = {"type": "string", "enum": [scenario.name]}
+        for path in document["paths"].values():
+            path["post"]["parameters"] = [which]
     if signs_in:
         document["components"]["securitySchemes"] = {"token": {"type": "http", "scheme": "bearer"}}
         document["security"] = [{"token": []}]

@@ -6,18 +6,16 @@ from app.library.retrieval import Retrieval
 from app.network.base import Investigator
 from app.network.by_rules import Case, RulesInvestigator
 from app.network.knowledge import KnowledgeSearch
+from app.network.served import Network
 from app.settings import AppSettings
-from kb_pipeline.network.base import NetworkStore
 from kb_pipeline.network.opening import limits_of
-from kb_pipeline.network.scenario import ScenarioFolder
 from kb_pipeline.settings import Settings
 
 
 def open_investigator(
     settings: AppSettings,
     knowledge_base: Settings,
-    store: NetworkStore,
-    scenario: ScenarioFolder,
+    network: Network,
     retrieval: Retrieval,
     who: Principal,
     book: CitationBook,
@@ -26,8 +24,10 @@ def open_investigator(
 
     The model's packages are imported only if it takes part.
     """
+    store, scenario = network.store, network.folder
     knowledge = KnowledgeSearch(retrieval, who, scenario.scenario.name, book)
-    rules = RulesInvestigator(store, scenario, knowledge_base.window_minutes, knowledge)
+    minutes = knowledge_base.window_minutes
+    rules = RulesInvestigator(store, scenario, minutes, knowledge, also_named=network.also_named)
     if settings.investigating == "rules":
         return rules
     from app.network.by_agents import AgentsInvestigator

@@ -13,7 +13,8 @@ from pydantic import BaseModel, ValidationError
 
 from app.callers.principal import Principal
 from app.errors import without_places
-from app.network.served import Network, NetworkNotFoundError, ServedNetwork
+from app.network.networks import NetworkNotFoundError, Networks
+from app.network.served import Network
 from app.schema.network import (
     AnswerColumn,
     GraphQueryRequest,
@@ -42,12 +43,12 @@ _LATE_SECONDS = 0.4
 
 
 class NetworkQueries:
-    """Asks the store that is served, for people who may."""
+    """Asks the stores of networks, for people who may. Without the name of a scenario the default is asked."""
 
-    def __init__(self, network: ServedNetwork) -> None:
-        self._network = network
+    def __init__(self, networks: Networks) -> None:
+        self._networks = networks
 
-    async def graph(self, body: object, who: Principal) -> GraphQueryResponse:
+    async def graph(self, body: object, who: Principal, scenario: str = "") -> GraphQueryResponse:
         """Query vertices and edges.
 
         Raises:
@@ -55,12 +56,12 @@ class NetworkQueries:
         """
 
         async def ask(network: Network, request: GraphQueryRequest) -> GraphQueryResponse:
-            rows = await network.store.graph(request.query, self._network.limits)
+            rows = await network.store.graph(request.query, self._networks.limits)
             return GraphQueryResponse(data=tuple(rows.rows), **_about(rows))
 
-        return await self._answered(body, who, GraphQueryRequest, GraphQueryResponse, ask)
+        return await self._answered(body, who, scenario, GraphQueryRequest, GraphQueryResponse, ask)
 
-    async def telemetry(self, body: object, who: Principal) -> TelemetryQueryResponse:
+    async def telemetry(self, body: object, who: Principal, scenario: str = "") -> TelemetryQueryResponse:
         """Query alerts and measurements.
 
         Raises:
@@ -68,18 +69,18 @@ class NetworkQueries:
         """
 
         async def ask(network: Network, request: TelemetryQueryRequest) -> TelemetryQueryResponse:
-            rows = await network.store.telemetry(request.query, self._network.limits)
+            rows = await network.store.telemetry(request.query, self._networks.limits)
             return TelemetryQueryResponse(rows=tuple(rows.rows), **_about(rows))
 
-        return await self._answered(body, who, TelemetryQueryRequest, TelemetryQueryResponse, ask)
+        return await self._answered(body, who, scenario, TelemetryQueryRequest, TelemetryQueryResponse, ask)
 
-    async def topology(self, body: object, who: Principal) -> TopologyResponse:
+    async def topology(self, body: object, who: Principal, scenario: str = "") -> TopologyResponse:
         """Part of the network.
 
         Raises:
             NetworkNotFoundError: there is no network that this person may see.
         """
-        return await self._answered(body, who, TopologyRequest, TopologyResponse, self._topology)
+        return await self._answered(body, who, scenario, TopologyRequest, TopologyResponse, self._topology)
 
     async def _topology(self, network: Network, request: TopologyRequest) -> TopologyResponse:
         from kb_pipeline.network.base import TopologyQuery
@@ -88,7 +89,7 @@ class NetworkQueries:
         if unknown := [each for each in request.vertex_labels if each not in scenario.vertices]:
             types = ", ".join(scenario.vertices)
             return TopologyResponse(error=f"there is no type {unknown[0][:80]!r}; the types are {types}")
-        most = self._network.settings.topology_nodes
+        most = self._networks.settings.topology_nodes
         wanted = TopologyQuery(
             text=request.query,
             types=request.vertex_labels,
@@ -113,25 +114,26 @@ class NetworkQueries:
         self,
         body: object,
         who: Principal,
+        scenario: str,
         asked: type[_Request],
         answered: type[_Response],
         ask: Callable[[Network, _Request], Awaitable[_Response]],
     ) -> _Response:
         try:
             request = asked.model_validate(body)
-            network = await self._network.open(who)
+            network = await self._networks.open(who, scenario)
             await network.store.prepare()
-            async with asyncio.timeout(self._network.settings.query_seconds + _LATE_SECONDS):
+            async with asyncio.timeout(self._networks.settings.query_seconds + _LATE_SECONDS):
                 return await ask(network, request)
         except NetworkNotFoundError:
             raise
         except ValidationError as exc:
-            await self._network.folder(who)  # whoever may not see the network is not told how to ask about it
+            await self._networks.find(who, scenario)  # whoever may not see the network is not told how to ask about it
             return answered(error=_wrong(exc, asked))
         except QueryError as exc:
-            return answered(error=str(exc).replace(str(self._network.settings.home_path), "…"))
+            return answered(error=str(exc).replace(str(self._networks.settings.home_path), "…"))
         except TimeoutError:
-            seconds = self._network.settings.query_seconds
+            seconds = self._networks.settings.query_seconds
             return answered(error=f"the query took longer than {seconds:g} seconds; ask for less at once")
         except KnowledgeBaseError as exc:
             _log.warning("a query of the network failed: %s", exc)

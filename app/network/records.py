@@ -100,6 +100,7 @@ class FileRecord:
         status: RunStatus = "finished" if "message" in names else "failed" if "error" in names else "broken_off"
         return InvestigationSummary(
             id=self.id,
+            scenario=self.scenario,
             alert="",
             began=events[0].data["timestamp"],
             status="running" if is_running and not end else status,

@@ -43,6 +43,7 @@ class SideFindings:
 
     ``only_pasted``: the stored alerts could not be read, so only those of the text were looked at. ``stored`` is the
     time of the newest of them. ``asks_for_a_time``: nothing but a time was named, so all alerts of it were looked at.
+    ``network`` is the one that was looked at; ``also_named`` are others whose elements the text names.
     """
 
     procedures: Sequence[Quotation] = ()
@@ -54,6 +55,8 @@ class SideFindings:
     names_a_time: bool = True
     asks_for_a_time: bool = False
     stored: float = 0.0
+    network: str = "the network"
+    also_named: Sequence[str] = ()
 
 
 def write_report(network: Topology, diagnosis: Diagnosis, found: SideFindings | None = None) -> str:
@@ -127,7 +130,7 @@ def _summary(network: Topology, diagnosis: Diagnosis, found: SideFindings) -> It
     yield (
         f"{counted(diagnosis.alerts, 'alert')}, {counted(len(diagnosis.alerting), 'element')}, "
         f"{groups} of alerts that belong together, from {_clock(diagnosis.since)} to "
-        f"{_clock(diagnosis.until)}{unrelated}."
+        f"{_clock(diagnosis.until)}, in {_plain(found.network)}{unrelated}."
     )
 
 
@@ -295,6 +298,7 @@ def _unexplained(network: Topology, diagnosis: Diagnosis, found: SideFindings) -
             "- Alerts of elements that the network does not have: "
             f"{', '.join(map(_plain, some[:_NAMED]))}{_more(len(some))}."
         )
+    lines += [f"- Not looked at: {_plain(each)}; the text names elements of it as well." for each in found.also_named]
     lines += [f"- {_plain(missing)}" for missing in found.missing]
     if lines:
         yield from ("", "## What is not explained or could not be looked at", "", *lines)
@@ -319,11 +323,11 @@ def _unnamed(network: Topology, diagnosis: Diagnosis, found: SideFindings) -> It
             yield ""
         return
     if found.asks_for_a_time:
-        yield "The text names no element of the network, so all alerts before its time were looked at."
+        yield f"The text names no element of {_plain(found.network)}, so all alerts before its time were looked at."
         yield ""
         return
     time = "" if found.names_a_time else ", and no time"
-    yield f"**The text names no element of the network{time}**, so there is nothing to look for."
+    yield f"**The text names no element of {_plain(found.network)}{time}**, so there is nothing to look for."
     if found.unknown:
         yield _strangers(network, found.unknown)
     until = f", or a time: the newest stored alert is of {_clock(found.stored)}" if found.stored else ""

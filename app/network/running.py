@@ -19,8 +19,9 @@ from app.library.articles import Articles
 from app.library.withheld import INVESTIGATION_WITHHELD, may_read_all
 from app.logs.lines import note
 from app.network.base import Investigator, ReportedEvent
+from app.network.networks import Networks
 from app.network.records import FileRecord, InvestigationRecords, endings, new_id
-from app.network.served import Network, ServedNetwork
+from app.network.served import Network
 from app.schema.network import EventName, Investigation, InvestigationEvent, InvestigationSummary
 from kb_pipeline.errors import KnowledgeBaseError
 
@@ -55,6 +56,8 @@ class OpenInvestigation:
     """An investigation whose events are in memory: under way, or just ended, or read from its file."""
 
     id: str
+    scenario: str
+    readers_of_scenario: tuple[str, ...]
     events: list[InvestigationEvent] = field(default_factory=list)
     rests_on: frozenset[str] = frozenset()
     is_over: bool = False
@@ -95,7 +98,7 @@ class Investigations:
 
     def __init__(
         self,
-        network: ServedNetwork,
+        networks: Networks,
         home: Path,
         investigator: Callable[[Network, Principal], Investigator],
         articles: Articles,
@@ -104,29 +107,29 @@ class Investigations:
         seconds: float,
     ) -> None:
         self.records = InvestigationRecords(home / "investigations")
-        self._network = network
+        self._networks = networks
         self._investigator = investigator
         self._articles = articles
         self._at_once, self._seconds = at_once, seconds
         self._running: dict[str, OpenInvestigation] = {}
         self._listed: dict[str, _Listed] = {}
 
-    async def start(self, alert: str, who: Principal) -> OpenInvestigation:
-        """Begin to investigate. The caller is a reader, and has to :meth:`leave`.
+    async def start(self, alert: str, who: Principal, scenario: str = "") -> OpenInvestigation:
+        """Begin to investigate in a network. The caller is a reader, and has to :meth:`leave`.
 
         Raises:
             TooManyRunsError: others are under way.
             NetworkNotFoundError: there is no network that this person may see.
             StorageError: it cannot be written down.
         """
-        network = await self._network.open(who)
+        network = await self._networks.open_for(alert, who, scenario)
+        served = network.folder.scenario
         if len(self._running) >= self._at_once:
             raise TooManyRunsError(self._at_once)
-        run = OpenInvestigation(new_id(), readers=1)
+        run = OpenInvestigation(new_id(), served.name, tuple(served.access_control_list), readers=1)
         self._running[run.id] = run
         try:
-            scenario = network.folder.scenario
-            about = {"asker": who.user_id, "scenario": scenario.name, "readers": list(scenario.access_control_list)}
+            about = {"asker": who.user_id, "scenario": served.name, "readers": list(served.access_control_list)}
             now = datetime.now(UTC).isoformat(timespec="seconds")
             await self._write(run, "run_start", {"run_id": run.id, "alert": alert, "timestamp": now}, **about)
         except BaseException:
@@ -145,17 +148,20 @@ class Investigations:
         record = await self._of(investigation_id, who)
         if run is None:
             rests_on = record.rests_on or frozenset()
-            run = OpenInvestigation(investigation_id, record.events(is_running=False), rests_on, is_over=True)
+            about = record.scenario, record.readers
+            events = record.events(is_running=False)
+            run = OpenInvestigation(investigation_id, *about, events, rests_on, is_over=True)
         run.readers += 1
         return run
 
     async def is_shown(self, run: OpenInvestigation, who: Principal) -> bool:
-        """Whether somebody may read all that an investigation rests on so far.
+        """Whether somebody may see the network of an investigation, and read all that it rests on so far.
 
         Raises:
             StorageError: an access list cannot be read.
         """
-        return await asyncio.to_thread(may_read_all, self._articles, run.rests_on, who)
+        sees = await self._networks.may_see(run.scenario, run.readers_of_scenario, who)
+        return sees and await asyncio.to_thread(may_read_all, self._articles, run.rests_on, who)
 
     def leave(self, run: OpenInvestigation) -> None:
         """A reader has left; the last one ends the run."""
@@ -179,7 +185,7 @@ class Investigations:
             listed = self._listed.get(each) or await self._listing(each)
             if listed is None or listed.asker != who.user_id:
                 continue
-            if await self._network.may_see(listed.scenario, listed.readers, who):
+            if await self._networks.may_see(listed.scenario, listed.readers, who):
                 is_shown = await asyncio.to_thread(may_read_all, self._articles, listed.rests_on, who)
                 summaries.append(listed.summary if is_shown else listed.summary.model_copy(update={"cause": None}))
             if len(summaries) == limit:
@@ -196,7 +202,7 @@ class Investigations:
 
     async def _of(self, investigation_id: str, who: Principal) -> FileRecord:
         record = await self.records.read(investigation_id)
-        may_see = self._network.may_see
+        may_see = self._networks.may_see
         if not (record and record.asker == who.user_id and await may_see(record.scenario, record.readers, who)):
             raise InvestigationNotFoundError(investigation_id)
         if not await asyncio.to_thread(may_read_all, self._articles, record.rests_on, who):

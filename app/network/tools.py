@@ -1,9 +1,10 @@
 """Queries of the network as tools: ``query_graph``, ``query_telemetry`` and ``network_neighbourhood``.
 
-They are for programs and assistants of others, and are offered where a network is loaded, to people who may see it.
+They are for programs and assistants of others, and are offered where networks are loaded, to people who may see them.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 from pydantic import Field, StringConstraints
@@ -19,12 +20,14 @@ if TYPE_CHECKING:
     from app.network.served import Network
 
 Text = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
+_WHICH = "which of the networks is asked, by its name; without one, the first"
 
 
 class QueryArguments(Arguments):
     """One query."""
 
     query: Text = Field(description="the whole query; read what a failed one tells, correct it, and try again")
+    scenario: str = Field(default="", description=_WHICH)
 
 
 class NeighbourhoodArguments(Arguments):
@@ -35,19 +38,24 @@ class NeighbourhoodArguments(Arguments):
     direction: Direction = Field(
         default="both", description="up: what they depend on; down: what depends on them; both: either way"
     )
+    scenario: str = Field(default="", description=_WHICH)
 
 
 class _NetworkTool(Tool[ArgumentsT]):
     operation = "query"
 
-    def __init__(self, services: ToolServices, queries: NetworkQueries, network: "Network") -> None:
+    def __init__(self, services: ToolServices, queries: NetworkQueries, networks: Sequence["Network"]) -> None:
         super().__init__(services)
         self.queries = queries
-        self.network = network
+        self.networks = networks
 
     @property
     def place(self) -> str:
-        return self.network.folder.scenario.name
+        return ", ".join(each.folder.scenario.name for each in self.networks)
+
+    def of_each(self, described: Callable[["Network"], str]) -> str:
+        """What is told of each network, by its name."""
+        return "\n\n".join(f"scenario {each.folder.scenario.name}: {described(each)}" for each in self.networks)
 
 
 class QueryGraphTool(_NetworkTool[QueryArguments]):
@@ -56,12 +64,12 @@ class QueryGraphTool(_NetworkTool[QueryArguments]):
     name = "query_graph"
     arguments = QueryArguments
 
-    def __init__(self, services: ToolServices, queries: NetworkQueries, network: "Network") -> None:
-        super().__init__(services, queries, network)
-        self.description = graph_description(network.store.language, network.folder.scenario)
+    @cached_property
+    def description(self) -> str:  # type: ignore[override]
+        return self.of_each(lambda each: graph_description(each.store.language, each.folder.scenario))
 
     async def run(self, arguments: QueryArguments, who: Principal) -> ToolResult:
-        answer = _answered(await self.queries.graph(arguments.model_dump(), who))
+        answer = _answered(await self.queries.graph({"query": arguments.query}, who, arguments.scenario))
         return ToolResult(answer.model_dump(mode="json", exclude={"error"}), len(answer.data), query=arguments.query)
 
 
@@ -71,12 +79,12 @@ class QueryTelemetryTool(_NetworkTool[QueryArguments]):
     name = "query_telemetry"
     arguments = QueryArguments
 
-    def __init__(self, services: ToolServices, queries: NetworkQueries, network: "Network") -> None:
-        super().__init__(services, queries, network)
-        self.description = telemetry_description(network.folder.scenario)
+    @cached_property
+    def description(self) -> str:  # type: ignore[override]
+        return self.of_each(lambda each: telemetry_description(each.folder.scenario))
 
     async def run(self, arguments: QueryArguments, who: Principal) -> ToolResult:
-        answer = _answered(await self.queries.telemetry(arguments.model_dump(), who))
+        answer = _answered(await self.queries.telemetry({"query": arguments.query}, who, arguments.scenario))
         return ToolResult(answer.model_dump(mode="json", exclude={"error"}), len(answer.rows), query=arguments.query)
 
 
@@ -92,7 +100,7 @@ class NeighbourhoodTool(_NetworkTool[NeighbourhoodArguments]):
 
     async def run(self, arguments: NeighbourhoodArguments, who: Principal) -> ToolResult:
         wanted = {"around": arguments.ids, "depth": arguments.depth, "direction": arguments.direction}
-        answer = _answered(await self.queries.topology(wanted, who))
+        answer = _answered(await self.queries.topology(wanted, who, arguments.scenario))
         value = answer.model_dump(mode="json", exclude={"error"})
         return ToolResult(value, len(answer.nodes), query=", ".join(arguments.ids))
 
@@ -106,7 +114,9 @@ def _answered(answer: Answer) -> Answer:
     return answer
 
 
-def network_tools(services: ToolServices, queries: NetworkQueries, network: "Network") -> Mapping[str, Tool[Any]]:
-    """The tools of a network by name."""
-    tools = (each(services, queries, network) for each in (QueryGraphTool, QueryTelemetryTool, NeighbourhoodTool))
+def network_tools(
+    services: ToolServices, queries: NetworkQueries, networks: Sequence["Network"]
+) -> Mapping[str, Tool[Any]]:
+    """The tools of networks by name; a call without the name of a network is about the first."""
+    tools = (each(services, queries, networks) for each in (QueryGraphTool, QueryTelemetryTool, NeighbourhoodTool))
     return {tool.name: tool for tool in tools}

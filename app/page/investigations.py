@@ -81,10 +81,13 @@ class Followings:
     def __init__(self) -> None:
         self._all: UnderWay[Following] = UnderWay()
 
-    def begin(self, client: Client, who: Who, alert: str) -> Following:
-        """Begin to investigate an alert; returns as soon as the investigation has an id, or has failed."""
+    def begin(self, client: Client, who: Who, alert: str, scenario: str) -> Following:
+        """Begin to investigate an alert; returns as soon as the investigation has an id, or has failed.
+
+        Without a scenario, the alert says of which network it is.
+        """
         following = Following()
-        self._receive(following, client, client.investigate(alert))
+        self._receive(following, client, client.investigate(alert, scenario))
         following.wait_for_id()
         if following.id:
             self._all.keep(who, following.id, following)

@@ -1,6 +1,6 @@
 """The page of a network: its map, and investigations of alerts, step by step. It is there where a scenario is."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import timedelta
@@ -14,7 +14,7 @@ from app.page import bridge, network_log, places, session, source, timeline, top
 from app.page.chat import label_of_quotes
 from app.page.failures import failure_html, panel, sentence
 from app.page.investigations import Following, followings
-from app.page.labels import chosen, moment
+from app.page.labels import chosen, label, moment
 from app.page.markup import Chip, plain_chip
 from app.page.sections import CitedSection, sections_of
 from app.page.templates import render
@@ -47,7 +47,7 @@ class _Opened:
 
 def is_there() -> bool:
     """Whether the service has a network to show."""
-    return _scenario(session.asker()) is not None
+    return bool(_scenarios(session.asker()))
 
 
 def show() -> None:
@@ -55,17 +55,22 @@ def show() -> None:
     clicked = bridge.clicked(at=st.query_params.get(places.SOURCE))
     st.html("<style>[data-testid='stMainBlockContainer'] { max-width: 110rem; padding: 2.75rem 1.5rem 1rem; }</style>")
     st.html('<h1 class="kb-unseen">Network</h1>')
-    scenario = _scenario(session.asker())
-    if scenario is None:
+    scenarios = {each.name: each for each in _scenarios(session.asker())}
+    if not scenarios:
         st.html(panel("There is no network here", "Name a folder of scenarios (KB_SCENARIOS).", kind="note"))
         return
     client = session.client()
-    layout = _head(client, scenario)
-    if not scenario.loaded:
-        st.fragment(_wait_for_network, run_every=_LOOK_SECONDS)()
-        return
     wanted = st.query_params.get(places.INVESTIGATION)
     opened = _open(client, wanted) if wanted else None
+    name = opened.stored.scenario if opened else st.query_params.get(places.NETWORK, "")
+    scenario = scenarios.get(name) or next(iter(scenarios.values()))
+    layout = _head(scenario, scenarios)
+    if name and name not in scenarios:
+        st.html(panel("This network was not found", "It is not there any more, or it is not for you.", kind="note"))
+        return
+    if not scenario.loaded:
+        st.fragment(_wait_for_network, run_every=_LOOK_SECONDS)(scenario.name)
+        return
     if clicked and opened:
         _follow_click(opened.stored, *clicked)
     with st.container(key=f"network-{layout}"):
@@ -78,9 +83,9 @@ def show() -> None:
                 _show_investigation(client, scenario, opened)
             elif wanted:
                 st.html(panel("This investigation was not found", "It was deleted, or it is not yours.", kind="note"))
-                st.html(render("network", "actions", "", ""))
+                st.html(render("network", "actions", "", "", places.network_link()))
             else:
-                _show_beginning(client, scenario)
+                _show_beginning(client, scenario, scenarios)
     if opened:
         _show_source(opened.stored)
 
@@ -89,36 +94,48 @@ def show() -> None:
 
 
 @st.cache_resource(ttl=_FRESH, max_entries=200, show_spinner=False)
-def _scenario(who: session.Who) -> ScenarioInfo | None:
-    """The scenario that the service serves, if it has one that the reader may see."""
+def _scenarios(who: session.Who) -> tuple[ScenarioInfo, ...]:
+    """The scenarios that the reader may see, the default first."""
     # ``who`` is not read here, but each reader needs a cache entry of their own.
     try:
-        return next((each for each in session.client().scenarios() if each.served), None)
+        return session.client().scenarios()
     except ClientError:
-        return None  # a service that does not answer, or knows no networks; each page says the former
+        return ()  # a service that does not answer, or knows no networks; each page says the former
 
 
 @st.cache_resource(ttl=_FRESH, max_entries=200, show_spinner=False)
-def _state(who: session.Who) -> tuple[NetworkHealth, Agents]:
+def _state(who: session.Who, scenario: str) -> tuple[NetworkHealth, Agents]:
     client = session.client()
-    return client.network_health(), client.investigating_agents()
+    return client.network_health(scenario), client.investigating_agents()
 
 
-def _head(client: Client, scenario: ScenarioInfo) -> Layout:
-    """Show the state of the network; how the reader wants the page divided."""
+def _head(scenario: ScenarioInfo, scenarios: Mapping[str, ScenarioInfo]) -> Layout:
+    """Show which network this is of those that there are, and its state; how the reader wants the page divided."""
     with st.container(horizontal=True, vertical_alignment="center", key="network-head"):
-        health, agents = _state(session.asker())
+        if len(scenarios) > 1:
+            names, key = list(scenarios), f"network-of-{scenario.name}"
+            at = names.index(scenario.name)
+            st.selectbox(
+                "Network", names, at, lambda name: label(scenarios[name].title or name), key,
+                on_change=_look_at, args=(key,), label_visibility="collapsed", width=300,
+            )  # fmt: skip
+        health, agents = _state(session.asker(), scenario.name)
         st.html(status_html(scenario, health, agents))
         if not scenario.loaded:
             return "split"
         return chosen("How the page is divided", _LAYOUTS, "split", "network-layout")
 
 
-def _wait_for_network() -> None:
+def _look_at(key: str) -> None:
+    """Go to the network that was chosen; what was written about an alert stays."""
+    st.query_params.from_dict({places.NETWORK: st.session_state[key]})
+
+
+def _wait_for_network(name: str) -> None:
     """Say how to load the network, or that the service opens it, and look again until it is there."""
-    _scenario.clear()
+    _scenarios.clear()
     _state.clear()
-    scenario = _scenario(session.asker())
+    scenario = next((each for each in _scenarios(session.asker()) if each.name == name), None)
     if scenario is None or scenario.loaded:
         st.rerun()
     elif scenario.problem is None:
@@ -186,11 +203,11 @@ def _open(client: Client, investigation_id: str) -> _Opened | None:
 
 def _follow_click(stored: Investigation, action: str, target: str) -> None:
     if action == "element":
-        topology.choose(target)
+        topology.choose(stored.scenario, target)
     elif action == "ask" and target.isdecimal():
         step = next((each for each in timeline.steps_of(stored.events) if each.number == int(target)), None)
         if step and step.can_be_asked:
-            _ask(step)
+            _ask(step, stored.scenario)
     elif action == "source":
         number = target.rpartition(".")[2]
         if number.isdecimal():
@@ -198,11 +215,11 @@ def _follow_click(stored: Investigation, action: str, target: str) -> None:
 
 
 @st.dialog("Ask again", width="large")
-def _ask(step: timeline.TimelineStep) -> None:
+def _ask(step: timeline.TimelineStep, scenario: str) -> None:
     """Ask the telemetry for what a step asked it for, or for something else."""
     query = st.text_area("Query", step.query, key=f"query-{step.number}", height=160)
     st.button("Ask", type="primary", icon=":material/play_arrow:", key="ask-telemetry")
-    answer = session.client().query_telemetry(query)
+    answer = session.client().query_telemetry(query, scenario)
     if answer.error:
         st.html(panel("This query was not answered", sentence(answer.error)))
         return
@@ -219,8 +236,12 @@ def _show_source(stored: Investigation) -> None:
         source.show_panel(sections_of(stored.citations), number, stored.began, reference)
 
 
-def _show_beginning(client: Client, scenario: ScenarioInfo) -> None:
-    """Show the box for an alert, and the investigations before."""
+def _show_beginning(client: Client, scenario: ScenarioInfo, scenarios: Mapping[str, ScenarioInfo]) -> None:
+    """Show the box for an alert, and the investigations before.
+
+    Unless the reader chose a network, it is the alert that says which it is of.
+    """
+    chosen_network = st.query_params.get(places.NETWORK, "")
     st.html("<h2>What happened?</h2>")
     st.text_area(
         "Alerts, as they came",
@@ -238,26 +259,27 @@ def _show_beginning(client: Client, scenario: ScenarioInfo) -> None:
     if is_asked and not alert:
         st.html(panel("There is nothing to investigate yet", "Paste an alert, or use the sample.", kind="note"))
     elif is_asked:
-        _begin(client, alert)
+        _begin(client, alert, chosen_network)
     if alert and (failed := st.session_state.get(_FAILED)):
         st.html(failure_html(failed))
         if st.button("Try again", icon=":material/refresh:", key="begin-again"):
-            _begin(client, alert)
+            _begin(client, alert, chosen_network)
     earlier = client.investigations()
     if earlier:
         st.html("<h2>Earlier investigations</h2>")
-        st.html(render("network", "list", earlier[:50]))
+        titles = {name: each.title or name for name, each in scenarios.items()} if len(scenarios) > 1 else {}
+        st.html(render("network", "list", earlier[:50], titles))
 
 
 def _use_sample(sample: str) -> None:
     st.session_state[_ALERT] = sample
 
 
-def _begin(client: Client, alert: str) -> None:
+def _begin(client: Client, alert: str, scenario: str) -> None:
     """Begin to investigate and go to the new investigation."""
     st.session_state.pop(_FAILED, None)
     with st.spinner("Beginning …"):
-        following = followings().begin(client, session.asker(), alert)
+        following = followings().begin(client, session.asker(), alert, scenario)
     if not following.id:
         st.session_state[_FAILED] = ClientError(following.problem) if following.problem else TimeoutError()
         if places.INVESTIGATION in st.query_params:  # the box, which is not shown here, has the alert
@@ -271,7 +293,7 @@ def _begin(client: Client, alert: str) -> None:
 def _show_investigation(client: Client, scenario: ScenarioInfo, opened: _Opened) -> None:
     stored = opened.stored
     text = timeline.ticket_of(stored) if stored.report else ""
-    st.html(render("network", "actions", text, places.investigation_link(stored.id)))
+    st.html(render("network", "actions", text, places.investigation_link(stored.id), places.network_link()))
     st.html(render("network", "alert", stored.alert, stored.began))
     if opened.following:
         st.fragment(_show_running, run_every=_TICK_SECONDS)(opened.following)
@@ -282,7 +304,7 @@ def _show_investigation(client: Client, scenario: ScenarioInfo, opened: _Opened)
     if problem := _problem(stored):
         st.html(panel(*problem))
         if st.button("Try again", icon=":material/refresh:", key="investigate-again"):
-            _begin(client, stored.alert)
+            _begin(client, stored.alert, stored.scenario)
 
 
 def _show_running(following: Following) -> None:

@@ -21,6 +21,8 @@ QUESTION = "question"
 CONTRIBUTION = "contribution"
 GAP = "gap"
 INVESTIGATION = "investigation"
+NETWORK = "scenario"
+"""The network that is looked at."""
 ANSWER = "answer"
 """The link of an answer that somebody shared."""
 SCOPE = "in"
@@ -82,6 +84,12 @@ def article_link(article_id: str, section: str | None = None, source: str | None
 def investigation_link(investigation_id: str) -> str:
     """The address of an investigation, relative to any page."""
     return f"network?{urlencode({INVESTIGATION: investigation_id})}"
+
+
+def network_link() -> str:
+    """The address of the network that the reader chose, or of the networks, relative to any page."""
+    chosen = st.query_params.get(NETWORK)
+    return f"network?{urlencode({NETWORK: chosen})}" if chosen else "network"
 
 
 def begin_wide_page() -> None:

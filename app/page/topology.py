@@ -35,9 +35,9 @@ class ShownNetwork:
     """Which part this is, for people; empty if it is the whole."""
 
 
-def choose(element: str) -> None:
-    """Let the map choose an element, and go there."""
-    st.session_state[_CHOSEN] = {"id": element, "at": time.monotonic_ns()}
+def choose(scenario: str, element: str) -> None:
+    """Let the map of a network choose an element, and go there."""
+    st.session_state[f"{_CHOSEN} {scenario}"] = {"id": element, "at": time.monotonic_ns()}
 
 
 def read(scenario: ScenarioInfo, findings: Findings | None) -> ShownNetwork:
@@ -45,7 +45,7 @@ def read(scenario: ScenarioInfo, findings: Findings | None) -> ShownNetwork:
     wanted, part = _wanted(scenario, findings)
     if wanted is None:
         return ShownNetwork(TopologyResponse(), f"{scenario.name} nothing", "")
-    topology, version = _topology(session.asker(), wanted.model_dump_json())
+    topology, version = _topology(session.asker(), scenario.name, wanted.model_dump_json())
     if topology.error:
         _topology.clear()  # to be asked again
     is_whole = len(topology.nodes) >= topology.meta.node_count
@@ -61,8 +61,8 @@ def show(scenario: ScenarioInfo, shown: ShownNetwork, findings: Findings | None)
         js=_JS.read_text(encoding="utf-8"),
     )
     result = mount(
-        key="kb_network_map",
-        data=data_of(scenario, shown, findings, st.session_state.get(_CHOSEN)),
+        key=f"kb_network_map_{scenario.name}",
+        data=data_of(scenario, shown, findings, st.session_state.get(f"{_CHOSEN} {scenario.name}")),
         on_chosen_change=lambda: None,
         on_searched_change=lambda: None,
         on_refreshed_change=lambda: None,
@@ -71,11 +71,11 @@ def show(scenario: ScenarioInfo, shown: ShownNetwork, findings: Findings | None)
         _topology.clear()
         st.rerun()
     if result.searched:
-        st.session_state[_SEARCHED] = str(result.searched)[:1000]
-        st.session_state.pop(_CHOSEN, None)
+        st.session_state[f"{_SEARCHED} {scenario.name}"] = str(result.searched)[:1000]
+        st.session_state.pop(f"{_CHOSEN} {scenario.name}", None)
         st.rerun()
     if result.chosen:
-        choose(str(result.chosen))
+        choose(scenario.name, str(result.chosen))
         st.rerun()
 
 
@@ -107,9 +107,9 @@ def _wanted(scenario: ScenarioInfo, findings: Findings | None) -> tuple[Topology
     """Which part is asked for, and what to call it."""
     if scenario.vertices <= MOST:
         return TopologyRequest(limit=MOST), "the first of them"
-    if chosen := st.session_state.get(_CHOSEN):
+    if chosen := st.session_state.get(f"{_CHOSEN} {scenario.name}"):
         return TopologyRequest(around=(chosen["id"],), depth=2, limit=MOST), f"what lies around {chosen['id']}"
-    if searched := st.session_state.get(_SEARCHED):
+    if searched := st.session_state.get(f"{_SEARCHED} {scenario.name}"):
         return TopologyRequest(query=searched, limit=MOST), f"those with “{searched}” in their name"
     if findings and (ids := _of_interest(findings)):
         return TopologyRequest(around=ids, depth=1, limit=MOST), "what lies around the alerts"
@@ -124,7 +124,7 @@ def _of_interest(findings: Findings) -> tuple[str, ...]:
 
 
 @st.cache_resource(ttl=_FRESH, max_entries=50, show_spinner=False)
-def _topology(who: session.Who, wanted: str) -> tuple[TopologyResponse, str]:
+def _topology(who: session.Who, scenario: str, wanted: str) -> tuple[TopologyResponse, str]:
     # ``who`` is not read here, but each reader needs a cache entry of their own.
-    response = session.client().topology(TopologyRequest.model_validate_json(wanted))
+    response = session.client().topology(TopologyRequest.model_validate_json(wanted), scenario)
     return response, hashlib.sha256(response.model_dump_json().encode()).hexdigest()[:16]

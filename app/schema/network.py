@@ -159,6 +159,7 @@ class InvestigationSummary(Wire):
     """
 
     id: str
+    scenario: str = ""
     alert: str
     began: str
     status: RunStatus
@@ -213,7 +214,6 @@ class ScenarioInfo(Wire):
 
     name: str
     title: str
-    served: bool = False
     loaded: bool = False
     vertices: int = 0
     edges: int = 0
@@ -224,7 +224,7 @@ class ScenarioInfo(Wire):
 
 
 class ScenarioList(Wire):
-    """The scenarios of the service; at most one of them is served."""
+    """The scenarios that the caller may ask; the default is the first."""
 
     scenarios: tuple[ScenarioInfo, ...]
 
@@ -236,7 +236,7 @@ class LogLines(Wire):
 
 
 class NetworkHealth(Wire):
-    """The network that is served, and until when its alerts go. ``reachable`` is ``None`` until somebody has looked."""
+    """A network, and until when its alerts go. ``reachable`` is ``None`` until somebody has looked."""
 
     backend: str
     scenario: str = ""

@@ -145,7 +145,9 @@ def investigate(
     alert: Annotated[
         str, typer.Argument(help="An alert, or a storm of them, or the file that has it; - reads stdin.")
     ] = "-",
-    name: Annotated[str, typer.Option("--scenario", help="The scenario; default: KB_SCENARIO, or the only one.")] = "",
+    name: Annotated[
+        str, typer.Option("--scenario", help="The scenario; default: the one whose elements it names, or KB_SCENARIO.")
+    ] = "",
     brief: Annotated[bool, typer.Option("--brief", help="Print only the cause, and what was seen.")] = False,
     as_json: AsJson = False,
 ) -> None:

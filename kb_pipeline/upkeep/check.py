@@ -10,14 +10,17 @@ import uuid
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
 
 from kb_pipeline.contributions import open_queue
 from kb_pipeline.errors import IndexMissingError, KnowledgeBaseError, StorageError
 from kb_pipeline.flow.build import check_names
 from kb_pipeline.flow.workspace import Workspace
 from kb_pipeline.network.base import QueryLimits
-from kb_pipeline.network.opening import configured_scenario, open_store
+from kb_pipeline.network.opening import configured_scenario, loaded_version, open_store
+from kb_pipeline.network.scenario import list_scenarios
 from kb_pipeline.network.sql_names import sql_name
+from kb_pipeline.settings import Settings
 from kb_pipeline.steps.checks import CHECKS
 from kb_pipeline.store.files import read_bytes, remove_file, write_bytes
 from kb_pipeline.store.home import exposure
@@ -158,9 +161,15 @@ def _documents(workspace: Workspace) -> str:
 
 
 def _network(workspace: Workspace) -> str:
-    """Look up the version that is served, and read a row of each container."""
+    """Of each scenario that is loaded, look up the version that is served, and read a row of each container."""
     settings = workspace.settings
-    folder = configured_scenario(settings)
+    names = [each for each in list_scenarios(Path(settings.scenarios)) if loaded_version(settings, each)]
+    # without one, or without one that is loaded, opening the default says what to do
+    return "; ".join(_scenario_read(settings, name) for name in names or [settings.scenario or ""])
+
+
+def _scenario_read(settings: Settings, name: str) -> str:
+    folder = configured_scenario(settings, name)
     store = open_store(settings, folder)
 
     async def asked() -> str:

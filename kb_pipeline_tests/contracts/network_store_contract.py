@@ -1,6 +1,7 @@
 """What every store of a network promises, of the sample scenario. Subclasses give a store, and queries in its language.
 
-``store``: a fixture with the opened store. Those that answer SQL as well subclass :class:`TelemetryContract`.
+``store``: a fixture with the opened store; beside it another network is kept, of which nothing is seen. Those that
+answer SQL as well subclass :class:`TelemetryContract`.
 """
 
 import asyncio
@@ -62,6 +63,11 @@ class NetworkStoreContract:
     def test_an_element_that_there_is_not_is_named(self, store: NetworkStore) -> None:
         with pytest.raises(QueryFailedError, match="LINK-NOWHERE"):
             done(store.topology(TopologyQuery(around=("LINK-NOWHERE",))))
+
+    def test_of_another_network_that_is_kept_beside_it_nothing_is_seen(self, store: NetworkStore) -> None:
+        assert not done(store.topology(TopologyQuery(text="LEAF-2"))).nodes
+        found = done(store.topology(TopologyQuery(text="VPN-ACME"))).nodes
+        assert [each["type"] for each in found if each["id"] == "VPN-ACME"] == ["Service"]  # both have this id
 
     def test_a_query_of_the_graph_gives_rows_with_their_columns(self, store: NetworkStore) -> None:
         found = done(store.graph(self.services, QueryLimits()))

@@ -13,6 +13,7 @@ from kb_pipeline.network.scenario import ScenarioFolder
 from kb_pipeline_tests.app.cosmos_server import CosmosServer, cosmos_server
 from kb_pipeline_tests.contracts.network_store_contract import done
 from kb_pipeline_tests.network.cosmos.accounts import loaded_accounts
+from kb_pipeline_tests.network.data_centre import data_centre
 
 __all__ = ["cosmos_server"]
 
@@ -33,7 +34,8 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> LocalStore:
 
 @pytest.fixture(scope="module")
 def cosmos_store(tmp_path_factory: pytest.TempPathFactory, cosmos_server: CosmosServer) -> Iterator[CosmosStore]:
-    with loaded_accounts(SAMPLE, cosmos_server, tmp_path_factory.mktemp("home")) as (settings, _):
+    beside = data_centre(tmp_path_factory.mktemp("beside"))
+    with loaded_accounts(SAMPLE, cosmos_server, tmp_path_factory.mktemp("home"), beside) as (settings, _):
         store = CosmosStore(settings, ScenarioFolder(SAMPLE))
         yield store
         done(store.close())

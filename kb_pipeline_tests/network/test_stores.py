@@ -10,6 +10,7 @@ from kb_pipeline.network.cosmos.store import CosmosStore
 from kb_pipeline.network.loading import load
 from kb_pipeline.network.local.store import LocalStore
 from kb_pipeline.network.mock import MockStore
+from kb_pipeline.network.scenario import ScenarioFolder
 from kb_pipeline_tests.app.cosmos_server import CosmosServer
 from kb_pipeline_tests.contracts.network_store_contract import (
     SAMPLE,
@@ -18,12 +19,14 @@ from kb_pipeline_tests.contracts.network_store_contract import (
     done,
 )
 from kb_pipeline_tests.network.cosmos.accounts import account_settings, running_gremlin_server
+from kb_pipeline_tests.network.data_centre import data_centre
 
 
 @pytest.fixture(scope="module")
 def local_store(tmp_path_factory: pytest.TempPathFactory) -> LocalStore:
     home = tmp_path_factory.mktemp("home")
     load(SAMPLE, home)
+    load(ScenarioFolder(data_centre(tmp_path_factory.mktemp("beside"))), home)
     return LocalStore(home, "telco")
 
 

@@ -220,7 +220,7 @@ def waiting(folder: Path, at_once: int = 2) -> Iterator[tuple[httpx.Client, Wait
     knowledge_base = with_network(folder)
     service = open_service(AppSettings(), knowledge_base)
     runs = Investigations(
-        service.network,
+        service.networks,
         knowledge_base.home_path,
         lambda *_: investigator,
         service.articles,

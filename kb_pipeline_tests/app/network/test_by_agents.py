@@ -20,6 +20,7 @@ from app.network.by_agents import AgentsInvestigator
 from app.network.grounded_report import NOT_CONFIRMED, UNKNOWN_ELEMENT
 from app.network.opening import open_investigator
 from app.network.prompts import NO_MORE_CALLS
+from app.network.served import Network
 from app.network.specialists import CALLS, SPECIALISTS
 from app.settings import AppSettings
 from kb_pipeline.errors import QueryFailedError
@@ -67,9 +68,8 @@ class Desk:
         made = AppSettings(
             chat_model="gpt-test", chat_base_url=model.base_url, investigating="agents", vision=False, **settings
         )
-        found = open_investigator(
-            made, self.settings, self.store, self.scenario, self.retrieval, Principal(), self.book
-        )
+        network = Network(self.scenario, self.store)
+        found = open_investigator(made, self.settings, network, self.retrieval, Principal(), self.book)
         assert isinstance(found, AgentsInvestigator)
         return found
 

@@ -109,7 +109,9 @@ GREETINGS = ["hello", "foo bar baz", "thank you, and good night", "Jan 5 was a g
 def test_a_text_that_names_nothing_is_told_so_and_stored_alerts_are_not_its_cause(store: LocalStore, text: str) -> None:
     told = events(store, text)
     lines = report(told).splitlines()
-    assert lines[2] == ("**The text names no element of the network, and no time**, so there is nothing to look for.")
+    assert lines[2] == (
+        "**The text names no element of Metro backbone of four cities, and no time**, so there is nothing to look for."
+    )
     assert "LINK-SYD-MEL" not in str([event.data for event in told])
     assert [event.findings.causes for event in told if event.findings] == [()]
 
@@ -125,7 +127,7 @@ def test_what_is_conspicuous_against_a_week_is_compared_with_four(store: LocalSt
 
 def test_a_text_that_names_only_a_time_is_answered_of_all_that_was_seen_before_it(store: LocalStore) -> None:
     lines = report(events(store, "what broke at 2026-11-02 03:45:40?")).splitlines()
-    assert lines[2].startswith("The text names no element of the network")
+    assert lines[2].startswith("The text names no element of Metro backbone of four cities")
     assert "LINK-SYD-MEL** (99%)" in lines[4]
 
 
@@ -134,7 +136,7 @@ def test_a_text_that_names_only_a_time_is_answered_of_all_that_was_seen_before_i
 )
 def test_an_element_that_there_is_not_has_no_cause_and_is_told_with_the_nearest(store: LocalStore, text: str) -> None:
     told = report(events(store, text))
-    assert told.splitlines()[2].startswith("**The text names no element of the network")
+    assert told.splitlines()[2].startswith("**The text names no element of Metro backbone of four cities")
     assert "The network does not have CORE-" in told and "(nearest: CORE-" in told
     assert "LINK-SYD-MEL" not in told
 

@@ -14,9 +14,9 @@ from app.errors import StoreUnavailableError
 from app.library.articles import Articles
 from app.network import running
 from app.network.base import Investigator, ReportedEvent
+from app.network.networks import NetworkNotFoundError, Networks
 from app.network.records import InvestigationRecords, new_id
 from app.network.running import InvestigationNotFoundError, Investigations, OpenInvestigation, TooManyRunsError
-from app.network.served import NetworkNotFoundError, ServedNetwork
 from app.schema.network import Findings, FoundCause
 from app.schema.network import InvestigationEvent as Told
 from kb_pipeline.errors import QueryFailedError, StorageError
@@ -112,10 +112,14 @@ class World:
     def __init__(self, home: Path, script: Script, **limits: Any) -> None:
         settings = Settings(home=str(home), scenarios=SAMPLES, network="mock")
         self.investigator = Scripted(script)
-        self.network = ServedNetwork(settings)
+        self.networks = Networks(settings)
         self.articles = Articles(Layout.of(settings))
         self.runs = Investigations(
-            self.network, home, lambda *_: self.investigator, self.articles, **{"at_once": 2, "seconds": 30.0, **limits}
+            self.networks,
+            home,
+            lambda *_: self.investigator,
+            self.articles,
+            **{"at_once": 2, "seconds": 30.0, **limits},
         )
 
     def restrict(self, article_id: str) -> None:
@@ -137,7 +141,7 @@ def within(home: Path, script: Script, work: Callable[[World], Awaitable[None]],
             await work(world)
         finally:
             await world.runs.close()
-            await world.network.close()
+            await world.networks.close()
 
     asyncio.run(run())
 
@@ -266,7 +270,7 @@ def test_an_id_that_nobody_was_given_is_no_investigation(tmp_path: Path, hostile
 
 def test_where_there_is_no_network_nothing_begins(tmp_path: Path) -> None:
     async def work(world: World) -> None:
-        world.network.settings = Settings(home=str(tmp_path), scenarios=str(tmp_path / "none"))
+        world.networks.settings = Settings(home=str(tmp_path), scenarios=str(tmp_path / "none"))
         with pytest.raises(NetworkNotFoundError):
             await world.runs.start("x", ANN)
         assert not world.runs._running

@@ -26,7 +26,6 @@ from app.schema.network import (
 SMALL = ScenarioInfo(
     name="telco",
     title="Metro",
-    served=True,
     loaded=True,
     vertices=2,
     types=(ScenarioType(name="Router", kind="infrastructure", color="#38bdf8", size=10),),
@@ -46,7 +45,7 @@ class Network:
         self.asked: list[TopologyRequest] = []
         self.whole, self.error = whole, error
 
-    def topology(self, wanted: TopologyRequest) -> TopologyResponse:
+    def topology(self, wanted: TopologyRequest, scenario: str) -> TopologyResponse:
         self.asked.append(wanted)
         nodes = tuple(TopologyNode(id=each, label=each, type="Router") for each in ("R-1", "R-2"))
         return TopologyResponse(nodes=nodes, meta=TopologyMeta(node_count=self.whole), error=self.error)
@@ -90,10 +89,11 @@ def test_of_a_large_network_what_lies_around_alerts_a_search_or_an_element_is_sh
     network = serve(monkeypatch, Network(25_000))
     assert topology.read(LARGE, FOUND).of == "what lies around the alerts"
     assert network.asked[-1].around == ("R-1", "R-3", "R-2")
-    st.session_state["network-searched"] = "R-7"
+    st.session_state["network-searched telco"] = "R-7"
     assert topology.read(LARGE, FOUND).of == "those with “R-7” in their name"
     assert network.asked[-1].query == "R-7"
-    topology.choose("R-9")
+    topology.choose("another", "R-8")
+    topology.choose("telco", "R-9")
     assert topology.read(LARGE, FOUND).of == "what lies around R-9"
     assert (network.asked[-1].around, network.asked[-1].depth) == (("R-9",), 2)
 

@@ -8,8 +8,8 @@ import pytest
 
 from app.callers.principal import Principal
 from app.library.retrieval import Retrieval
+from app.network.networks import Networks
 from app.network.queries import NetworkQueries
-from app.network.served import ServedNetwork
 from app.network.tools import network_tools
 from app.tools import AnyTool
 from app.tools.base import ToolServices
@@ -19,10 +19,10 @@ from kb_pipeline_tests.app.tools.conftest import Call
 
 @pytest.fixture(scope="module")
 def tools(finding: Retrieval, tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, AnyTool]]:
-    served = ServedNetwork(with_network(tmp_path_factory.mktemp("network"), network="mock"))
-    network = asyncio.run(served.open(Principal()))
-    yield dict(network_tools(ToolServices(finding), NetworkQueries(served), network))
-    asyncio.run(network.store.close())
+    networks = Networks(with_network(tmp_path_factory.mktemp("network"), network="mock"))
+    offered = asyncio.run(networks.offered_to(Principal()))
+    yield dict(network_tools(ToolServices(finding), NetworkQueries(networks), offered))
+    asyncio.run(networks.close())
 
 
 def test_there_is_a_tool_for_the_graph_one_for_telemetry_and_one_for_neighbourhoods(tools: dict[str, AnyTool]) -> None:

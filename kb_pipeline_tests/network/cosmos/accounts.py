@@ -6,7 +6,7 @@ The graph is the stand-in of this folder; with KB_TEST_GREMLIN_URL it is a real 
 
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from uuid import uuid4
 
@@ -48,18 +48,19 @@ def variables(settings: Settings) -> dict[str, str]:
 
 
 @contextmanager
-def loaded_accounts(folder: Path, telemetry: CosmosServer, home: Path) -> Iterator[tuple[Settings, GremlinServer]]:
-    """Accounts that a scenario is loaded into, and the stand-in."""
+def loaded_accounts(
+    folder: Path, telemetry: CosmosServer, home: Path, beside: Path | None = None
+) -> Iterator[tuple[Settings, GremlinServer]]:
+    """Accounts that a scenario is loaded into, and maybe another beside it, and the stand-in."""
     with running_gremlin_server() as server:
         settings = account_settings(REAL_SERVER or server.endpoint, telemetry)
-        scenario = ScenarioFolder(folder)
-        loader = CosmosLoader(settings, scenario.scenario, DIALECT)
-        load(scenario, home, loader)
-        try:
+        with ExitStack() as loaded:
+            for scenario in map(ScenarioFolder, (folder, *([beside] if beside else []))):
+                loader = CosmosLoader(settings, scenario.scenario, DIALECT)
+                loaded.callback(loader.close)
+                loaded.callback(loader.forget)
+                load(scenario, home, loader)
             yield settings, server
-        finally:
-            loader.forget()
-            loader.close()
 
 
 __all__ = ["GremlinServer", "account_settings", "loaded_accounts", "running_gremlin_server", "variables"]
