@@ -240,13 +240,18 @@ def shows(browser: Page, html: str) -> bool:
     return looks[0] != looks[1]
 
 
-@pytest.mark.slow("starts what it looks at, and a browser")
 @pytest.mark.parametrize("html", SHOWN)
-def test_a_word_that_a_browser_shows_is_text(browser: Page, html: str) -> None:
-    assert shows(browser, html)
+def test_a_word_that_a_browser_shows_is_text(html: str) -> None:
     assert WORD in convert(article(html)).markdown
 
 
+@pytest.mark.rare("looks twice at each of many pages; those that hide something are looked at each time")
+@pytest.mark.parametrize("html", SHOWN)
+def test_a_browser_shows_that_word(browser: Page, html: str) -> None:
+    assert shows(browser, html)
+
+
+@pytest.mark.slow("starts what it looks at, and a browser")
 @pytest.mark.parametrize("html", HIDDEN)
 def test_a_word_that_is_hidden_in_a_common_way_is_no_text(browser: Page, html: str) -> None:
     assert not shows(browser, html)
