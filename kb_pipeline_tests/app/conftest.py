@@ -1,6 +1,7 @@
 """Shared by the tests of the service: no real model is ever asked, and a small knowledge base to ask about."""
 
 import ipaddress
+import os
 import shutil
 import socket
 from collections.abc import Iterator
@@ -8,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from filelock import FileLock
 
 from app.settings import AppSettings
 from kb_pipeline.flow.build import build_article
@@ -62,13 +64,28 @@ def _no_env_file() -> Iterator[None]:
 
 @pytest.fixture(scope="session")
 def knowledge_base(tmp_path_factory: pytest.TempPathFactory) -> Settings:
-    """A published knowledge base of :data:`ARTICLES`; not to be written to."""
+    """A published knowledge base of :data:`ARTICLES`; not to be written to. One worker makes it for all."""
     folder = tmp_path_factory.mktemp("knowledge-base")
-    for article_id, html in ARTICLES.items():
-        _stage(folder / "staging" / article_id, html, _LISTED.get(article_id))
-    settings = Settings(
+    of_all = folder.parents["PYTEST_XDIST_WORKER" in os.environ]
+    made = of_all / "made-knowledge-base"
+    with FileLock(made.with_suffix(".lock")):
+        if not made.exists():
+            _publish(of_all / "new-knowledge-base")
+            (of_all / "new-knowledge-base").rename(made)
+    shutil.copytree(made, folder, dirs_exist_ok=True)
+    return _settings(folder)
+
+
+def _settings(folder: Path) -> Settings:
+    return Settings(
         staging=str(folder / "staging"), home=str(folder / "home"), embedder="hashing", chunk_min_tokens=4
     )
+
+
+def _publish(folder: Path) -> None:
+    for article_id, html in ARTICLES.items():
+        _stage(folder / "staging" / article_id, html, _LISTED.get(article_id))
+    settings = _settings(folder)
     run = Run("11111111-2222-3333-4444-555555555555", "2026-01-01T00:00:00+00:00")
     publish(
         open_workspace(settings),
@@ -76,7 +93,6 @@ def knowledge_base(tmp_path_factory: pytest.TempPathFactory) -> Settings:
         LAYER_NAMES,
         run,
     )
-    return settings
 
 
 @pytest.fixture

@@ -6,6 +6,7 @@ from typing import get_args
 import httpx
 import pytest
 from playwright.sync_api import Page, expect
+from starlette.testclient import TestClient
 
 from app.api.server import create_app
 from app.one_port import OnePort
@@ -39,7 +40,7 @@ def url(knowledge_base: Settings, tmp_path_factory: pytest.TempPathFactory) -> I
         yield url
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def page(url: str) -> Iterator[Page]:
     with browsing(url) as page:
         page.set_default_timeout(90_000)
@@ -94,19 +95,16 @@ def test_it_is_called_by_its_names_only(url: str, path: str) -> None:
     assert httpx.get(f"{url}{path}", headers={"host": "evil.example"}).status_code == 400
 
 
-@pytest.mark.slow("starts what it looks at")
-def test_pictures_and_articles_are_for_their_readers(
-    knowledge_base: Settings, tmp_path_factory: pytest.TempPathFactory
-) -> None:
-    place = Place(knowledge_base, tmp_path_factory.mktemp("signed-in"), KB_ONE_PORT="true", KB_EASY_AUTH="true")
-    with place.service_process() as url:
-        for path, seen in {
-            "/api/images/layers/images/crop.png": 200,
-            "/api/images/secret/images/table.png": 404,
-        }.items():
-            assert httpx.get(f"{url}{path}").status_code == 401
-            assert httpx.get(f"{url}{path}", headers=READER).status_code == seen
-            assert httpx.get(f"{url}{path}", headers=HR).status_code == 200
+@pytest.mark.slow("loads the service and the page")
+@pytest.mark.parametrize(
+    ("path", "seen"), [("/api/images/layers/images/crop.png", 200), ("/api/images/secret/images/table.png", 404)]
+)
+def test_pictures_and_articles_are_for_their_readers(own: Settings, path: str, seen: int) -> None:
+    settings = AppSettings(one_port=True, easy_auth=True)
+    both = TestClient(OnePort(create_app(settings, own), create_page(settings)), "http://127.0.0.1")
+    assert both.get(path).status_code == 401
+    assert both.get(path, headers=READER).status_code == seen
+    assert both.get(path, headers=HR).status_code == 200
 
 
 @pytest.mark.slow("loads the service and the page")
