@@ -15,7 +15,7 @@ from typing import Any
 from unittest.mock import patch
 
 import pytest
-from playwright.sync_api import Page, expect, sync_playwright
+from playwright.sync_api import Browser, Page, expect, sync_playwright
 
 from kb_pipeline.cli import main
 from kb_pipeline.workers import local
@@ -108,21 +108,35 @@ _OF_VEGA = "WARN"
 
 
 @contextmanager
-def browsing(url: str, *flags: str) -> Iterator[Page]:
-    """A page of Debian's Chromium, which may not want anything that a policy forbids, nor draw what is not there."""
-    browser = next(path for name in ("chromium", "chromium-browser", "google-chrome") if (path := shutil.which(name)))
+def chromium(*flags: str) -> Iterator[Browser]:
+    """Debian's Chromium."""
+    program = next(path for name in ("chromium", "chromium-browser", "google-chrome") if (path := shutil.which(name)))
     with sync_playwright() as playwright:
-        opened = playwright.chromium.launch(executable_path=browser, args=[*FLAGS, *flags])
-        page = opened.new_page(base_url=url, viewport={"width": 1500, "height": 900}, reduced_motion="reduce")
-        page.set_default_timeout(60_000)
-        expect.set_options(timeout=90_000)  # a machine may be busy
-        said: list[str] = []
-        page.context.on("console", lambda message: said.append(message.text))
+        browser = playwright.chromium.launch(executable_path=program, args=[*FLAGS, *flags])
+        yield browser
+        browser.close()
+
+
+@contextmanager
+def visiting(browser: Browser, url: str) -> Iterator[Page]:
+    """A page of a new visitor, which may not want anything that a policy forbids, nor draw what is not there."""
+    page = browser.new_page(base_url=url, viewport={"width": 1500, "height": 900}, reduced_motion="reduce")
+    page.set_default_timeout(60_000)
+    expect.set_options(timeout=90_000)  # a machine may be busy
+    said: list[str] = []
+    page.context.on("console", lambda message: said.append(message.text))
+    yield page
+    page.close()
+    # a policy against frames is for the pages of others
+    assert [each for each in said if _POLICY in each and "frame-ancestors" not in each] == []
+    assert [each for each in said if each.startswith(_OF_VEGA)] == []
+
+
+@contextmanager
+def browsing(url: str, *flags: str) -> Iterator[Page]:
+    """A page of a new visitor in a browser of its own."""
+    with chromium(*flags) as browser, visiting(browser, url) as page:
         yield page
-        opened.close()
-        # a policy against frames is for the pages of others
-        assert [each for each in said if _POLICY in each and "frame-ancestors" not in each] == []
-        assert [each for each in said if each.startswith(_OF_VEGA)] == []
 
 
 def wait_until(page: Page, condition: str) -> None:

@@ -20,7 +20,7 @@ from kb_pipeline_tests.dagster_ui import (
 )
 from kb_pipeline_tests.served import index_rows
 
-pytestmark = [pytest.mark.browser, pytest.mark.slow("starts what it looks at, and a browser"), pytest.mark.timeout(900)]
+pytestmark = [pytest.mark.browser, pytest.mark.timeout(900), pytest.mark.rare("further ways through Dagster's page")]
 
 TABLE = "<table><tr><th>Plan</th><th>Price</th></tr><tr><td>Basic</td><td>10</td></tr></table>"
 
@@ -48,28 +48,6 @@ def page(site: Site) -> Iterator[Page]:
         yield page
 
 
-@pytest.mark.slow("starts what it looks at, and a browser")
-def test_a_stranger_sees_the_flow_and_the_control_room(page: Page) -> None:
-    page.goto("/asset-groups")
-    for group in ("articles", "control_room", "network", "quality"):
-        expect(page.get_by_text(group, exact=True).first).to_be_visible()
-    page.goto("/locations/kb_pipeline/asset-groups/articles")
-    for name in ("staged_article", "converted_markdown", "image_descriptions", "chunk_embeddings", "search_index"):
-        expect(page.get_by_text(name).first).to_be_visible()
-    picture(page, "graph")
-    page.goto("/locations/kb_pipeline/asset-groups/control_room")
-    for name in ("index_state", "failing_articles", "costs", "removed_articles"):
-        expect(page.get_by_text(name).first).to_be_visible()
-
-
-@pytest.mark.slow("starts what it looks at, and a browser")
-def test_a_materialization_shows_the_article(page: Page) -> None:
-    page.goto("/assets/serving_article?view=partitions&partition=alpha")
-    expect(page.get_by_role("heading", name="Article alpha")).to_be_visible()
-    expect(page.get_by_text("images/a.png").first).to_be_visible()
-
-
-@pytest.mark.rare("a further way through Dagster's page")
 def test_a_failing_article_is_red_beside_good_ones_and_retried_alone(page: Page, site: Site) -> None:
     page.goto("/assets/converted_markdown?view=partitions&partition=broken")
     expect(page.get_by_text("Failed (1)")).to_be_visible()
@@ -88,7 +66,6 @@ def test_a_failing_article_is_red_beside_good_ones_and_retried_alone(page: Page,
     expect(page.get_by_text("Materialized (5)")).to_be_visible()
 
 
-@pytest.mark.rare("a further way through Dagster's page")
 def test_a_range_is_backfilled(page: Page) -> None:
     events = page.get_by_text(re.compile(r"View all historical events \([1-9]"))
     address = "/assets/search_index?view=partitions&partition=beta"
@@ -102,7 +79,6 @@ def test_a_range_is_backfilled(page: Page) -> None:
     expect(events.first).not_to_have_text(counted)
 
 
-@pytest.mark.rare("a further way through Dagster's page")
 def test_a_check_blocks_a_broken_new_version_and_the_old_one_keeps_serving(page: Page, site: Site) -> None:
     page.goto("about:blank")
     site.stage("alpha", html("alpha", "Text of the new version.", TABLE))
@@ -119,7 +95,6 @@ def test_a_check_blocks_a_broken_new_version_and_the_old_one_keeps_serving(page:
     assert "new version" in found_text(site)
 
 
-@pytest.mark.rare("a further way through Dagster's page")
 def test_a_deleted_article_is_gone_and_the_history_says_so(page: Page, site: Site) -> None:
     shutil.rmtree(site.staging / "gamma")
     page.goto("/locations/kb_pipeline/sensors/staging_sensor")

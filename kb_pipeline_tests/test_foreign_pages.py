@@ -1,4 +1,4 @@
-"""What the Dagster UI refuses to pages and names that are not its own, asked of the real servers of ``kb serve``."""
+"""What the Dagster UI of ``kb serve`` shows, and what it refuses to pages and names that are not its own."""
 
 import json
 from collections.abc import Iterator
@@ -9,9 +9,9 @@ from urllib.parse import urlsplit
 
 import httpx
 import pytest
-from playwright.sync_api import Page
+from playwright.sync_api import Page, expect
 
-from kb_pipeline_tests.dagster_ui import Site, browsing, served
+from kb_pipeline_tests.dagster_ui import Site, browsing, picture, served
 
 pytestmark = [pytest.mark.timeout(300), pytest.mark.slow("starts what it looks at, and a browser")]
 
@@ -19,6 +19,7 @@ LAUNCH = """mutation {launchRun(executionParams: {
   selector: {repositoryLocationName: "kb_pipeline", repositoryName: "__repository__", jobName: "reconcile"},
   runConfigData: "{}"
 }) {__typename ... on LaunchRunSuccess {run {runId}}}}"""
+CANCEL = 'mutation {terminateRun(runId: "%s", terminatePolicy: MARK_AS_CANCELED_IMMEDIATELY) {__typename}}'
 RUNS = "{runsOrError {... on Runs {results {runId}}}}"
 
 
@@ -41,7 +42,12 @@ class DagsterUi:
 
 @pytest.fixture(scope="module")
 def ui(tmp_path_factory: pytest.TempPathFactory) -> Iterator[DagsterUi]:
-    with served(Site(tmp_path_factory.mktemp("site"))) as url:
+    folder = tmp_path_factory.mktemp("site")
+    analyzer = "kb_pipeline_tests.doubles:PaidAnalyzer"
+    site = Site(folder, KB_ANALYZER=analyzer, PAID_LEDGER=str(folder / "ledger"))
+    site.stage("alpha", "<body><h1>Article alpha</h1><p>Some text.</p><img src='a.image' alt='A form'></body>")
+    site.kb_here("ingest")
+    with served(site) as url:
         yield DagsterUi(url)
 
 
@@ -88,8 +94,10 @@ def test_another_name_for_this_machine_is_refused(ui: DagsterUi) -> None:
 def test_its_own_page_and_programs_start_runs(ui: DagsterUi) -> None:
     before = ui.runs()
     own = {"origin": ui.url, "sec-fetch-site": "same-origin"}
-    assert ui.ask(LAUNCH).json()["data"]["launchRun"]["__typename"] == "LaunchRunSuccess"
-    assert ui.ask(LAUNCH, **own).json()["data"]["launchRun"]["__typename"] == "LaunchRunSuccess"
+    for headers in ({}, own):
+        launched = ui.ask(LAUNCH, **headers).json()["data"]["launchRun"]
+        assert launched["__typename"] == "LaunchRunSuccess"
+        ui.ask(CANCEL % launched["run"]["runId"]).raise_for_status()  # what it does is not asked here
     assert ui.runs() == before + 2
 
 
@@ -201,3 +209,24 @@ def test_the_user_interface_itself_works(ui: DagsterUi, browser: Page) -> None:
     assert sockets
     opened = f"new Promise(done => {{const s = new WebSocket('ws://127.0.0.1:{ui.port}/graphql', 'graphql-ws');"
     assert browser.evaluate(f"{opened} s.onopen = () => done(true); s.onerror = () => done(false);}})") is True
+
+
+@pytest.mark.browser
+def test_a_stranger_sees_the_flow_and_the_control_room(browser: Page) -> None:
+    browser.goto("/asset-groups")
+    for group in ("articles", "control_room", "network", "quality"):
+        expect(browser.get_by_text(group, exact=True).first).to_be_visible()
+    browser.goto("/locations/kb_pipeline/asset-groups/articles")
+    for name in ("staged_article", "converted_markdown", "image_descriptions", "chunk_embeddings", "search_index"):
+        expect(browser.get_by_text(name).first).to_be_visible()
+    picture(browser, "graph")
+    browser.goto("/locations/kb_pipeline/asset-groups/control_room")
+    for name in ("index_state", "failing_articles", "costs", "removed_articles"):
+        expect(browser.get_by_text(name).first).to_be_visible()
+
+
+@pytest.mark.browser
+def test_a_materialization_shows_the_article(browser: Page) -> None:
+    browser.goto("/assets/serving_article?view=partitions&partition=alpha")
+    expect(browser.get_by_role("heading", name="Article alpha")).to_be_visible()
+    expect(browser.get_by_text("images/a.png").first).to_be_visible()

@@ -77,9 +77,7 @@ def knowledge_base(tmp_path_factory: pytest.TempPathFactory) -> Settings:
 
 
 def _settings(folder: Path) -> Settings:
-    return Settings(
-        staging=str(folder / "staging"), home=str(folder / "home"), embedder="hashing", chunk_min_tokens=4
-    )
+    return Settings(staging=str(folder / "staging"), home=str(folder / "home"), embedder="hashing", chunk_min_tokens=4)
 
 
 def _publish(folder: Path) -> None:

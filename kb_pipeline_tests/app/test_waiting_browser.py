@@ -5,11 +5,11 @@ from collections.abc import Iterator
 from contextlib import ExitStack
 
 import pytest
-from playwright.sync_api import Locator, Page, Route, expect
+from playwright.sync_api import Browser, Locator, Page, Route, expect
 
 from kb_pipeline.settings import Settings
 from kb_pipeline_tests.app.page.serving import Place
-from kb_pipeline_tests.dagster_ui import browsing, picture
+from kb_pipeline_tests.dagster_ui import chromium, picture, visiting
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(300)]
 
@@ -32,9 +32,15 @@ def serving(place: Place) -> Iterator[ExitStack]:
         yield running
 
 
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    with chromium() as browser:
+        yield browser
+
+
 @pytest.fixture
-def page(place: Place, serving: ExitStack) -> Iterator[Page]:
-    with browsing(place.page_url) as page:
+def page(browser: Browser, place: Place, serving: ExitStack) -> Iterator[Page]:
+    with visiting(browser, place.page_url) as page:
         page.set_default_timeout(90_000)
         yield page
 

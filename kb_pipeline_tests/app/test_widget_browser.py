@@ -1,13 +1,13 @@
 """The widget on a real page of another site, which forbids nearly everything, over articles that want to break out."""
 
+import shutil
 import threading
 from collections.abc import Iterator
 from contextlib import ExitStack
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from pathlib import Path
 
 import pytest
-from playwright.sync_api import Locator, Page, expect
+from playwright.sync_api import Browser, Locator, Page, expect
 
 from app.api.server import create_app
 from app.settings import AppSettings
@@ -15,7 +15,7 @@ from kb_pipeline.settings import Settings
 from kb_pipeline_tests.app.publishing import Author
 from kb_pipeline_tests.app.serving import serving_app
 from kb_pipeline_tests.app.test_accessibility_browser import violations
-from kb_pipeline_tests.dagster_ui import browsing, picture
+from kb_pipeline_tests.dagster_ui import chromium, picture, visiting
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(300), pytest.mark.slow("starts what it looks at, and a browser")]
 
@@ -61,9 +61,11 @@ class HelpSite:
         )
 
 
-@pytest.fixture
-def site(own: Settings, tmp_path: Path) -> Iterator[HelpSite]:
-    author = Author(own, tmp_path / "staging")
+@pytest.fixture(scope="module")
+def site(knowledge_base: Settings, tmp_path_factory: pytest.TempPathFactory) -> Iterator[HelpSite]:
+    folder = tmp_path_factory.mktemp("widget")
+    shutil.copytree(knowledge_base.home, folder / "home")
+    author = Author(knowledge_base.model_copy(update={"home": str(folder / "home")}), folder / "staging")
     harmless = EVIL.replace("<", "&lt;")
     author.replaces("layers", "<h1>Layers</h1>", f"<h1>Layers {harmless}</h1>")
     author.replaces("layers", "<h2>Crop a layer</h2>", f"<h2>Crop a layer {harmless}</h2><p>{harmless}</p>")
@@ -77,9 +79,16 @@ def site(own: Settings, tmp_path: Path) -> Iterator[HelpSite]:
         yield site
 
 
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    with chromium() as browser:
+        yield browser
+
+
 @pytest.fixture
-def page(site: HelpSite) -> Iterator[Page]:
-    with browsing(site.url) as page:
+def page(browser: Browser, site: HelpSite) -> Iterator[Page]:
+    site.attributes = ""
+    with visiting(browser, site.url) as page:
         page.goto("/")
         yield page
 
