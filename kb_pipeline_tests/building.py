@@ -27,7 +27,8 @@ _made: dict[tuple[Callable[[Settings], object], str], Path] = {}
 def made_once(make: Callable[[Settings], object], settings: Settings) -> None:
     """Fill the folders of these settings as ``make`` does, which is called once in a process: its work is copied.
 
-    It is a function of a module that stages and publishes, and finds both folders empty.
+    It is a function of a module that stages and publishes, and finds both folders empty. What it puts beside its home
+    is put beside this one.
     """
     key = make, settings.model_dump_json(exclude={"staging", "home"})
     if key not in _made:
@@ -37,7 +38,9 @@ def made_once(make: Callable[[Settings], object], settings: Settings) -> None:
         staging.mkdir()
         make(settings.model_copy(update={"staging": str(staging), "home": str(home)}))
         _made[key] = folder
-    for made, place in ((_made[key] / "staging", settings.staging), (_made[key] / "home", settings.home)):
+    places = {"staging": settings.staging, "home": settings.home}
+    for made in _made[key].iterdir():
+        place = places.get(made.name, Path(settings.home).parent / made.name)
         shutil.copytree(made, place, symlinks=True, dirs_exist_ok=True, copy_function=_copier())
 
 

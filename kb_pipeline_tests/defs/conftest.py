@@ -1,8 +1,12 @@
 """A Dagster instance as ``dagster.yaml`` sets it up, and the assets run on it."""
 
+import os
+import shutil
 import sqlite3
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from unittest.mock import patch
 
 import dagster as dg
 import pytest
@@ -13,9 +17,12 @@ from sqlalchemy import Engine, event
 from kb_pipeline.defs.partitions import add_articles
 from kb_pipeline.defs.sqlite_storage import BatchingSqliteStorage
 from kb_pipeline.settings import Settings
-from kb_pipeline_tests.conftest import Article
+from kb_pipeline_tests.building import made_once, stage
+from kb_pipeline_tests.defs.runs import execute
 from kb_pipeline_tests.pictures import screenshot
 
+HISTORY = "history"
+THREE = ("alpha", "beta", "gamma")
 GOOD = "<body><h1>Good</h1><p>Some text about tickets.</p><p><img src='a.image'></p></body>"
 
 
@@ -48,17 +55,31 @@ def _migrations_read_once() -> Iterator[None]:
         yield
 
 
+@pytest.fixture(scope="session")
+def empty_history(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Dagster's tables without a row, which take longer to make than to copy."""
+    folder = tmp_path_factory.mktemp("history")
+    with instance_with(folder / HISTORY):
+        return folder / HISTORY
+
+
 @pytest.fixture
-def instance(tmp_path: Path) -> Iterator[dg.DagsterInstance]:
+def instance(tmp_path: Path, empty_history: Path) -> Iterator[dg.DagsterInstance]:
+    shutil.copytree(empty_history, tmp_path / HISTORY)
+    with instance_with(tmp_path / HISTORY) as instance:
+        yield instance
+
+
+@contextmanager
+def instance_with(history: Path) -> Iterator[dg.DagsterInstance]:
+    """An instance that keeps its history in this folder."""
     storage = {
         "module": BatchingSqliteStorage.__module__,
         "class": BatchingSqliteStorage.__name__,
-        "config": {"base_dir": str(tmp_path / "dagster")},
+        "config": {"base_dir": str(history)},
     }
-    (tmp_path / "dagster").mkdir()
     with dg.instance_for_test(
-        temp_dir=str(tmp_path / "dagster"),
-        overrides={"storage": {"custom": storage}, "run_monitoring": {"free_slots_after_run_end_seconds": 1}},
+        overrides={"storage": {"custom": storage}, "run_monitoring": {"free_slots_after_run_end_seconds": 1}}
     ) as instance:
         yield instance
 
@@ -66,12 +87,19 @@ def instance(tmp_path: Path) -> Iterator[dg.DagsterInstance]:
 @pytest.fixture(autouse=True)
 def _environment(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
     """The resource reads its settings from the environment, like in a real run."""
-    monkeypatch.setenv("KB_STAGING", settings.staging)
-    monkeypatch.setenv("KB_HOME", settings.home)
-    monkeypatch.setenv("KB_EMBEDDER", settings.embedder)
-    monkeypatch.setenv("KB_CHUNK_MIN_TOKENS", str(settings.chunk_min_tokens))
-    monkeypatch.setenv("KB_WORKERS", "2")
-    monkeypatch.setenv("KB_ENGINE", "kb_pipeline_tests.doubles:WorkersHere")
+    for name, value in environment_of(settings).items():
+        monkeypatch.setenv(name, value)
+
+
+def environment_of(settings: Settings) -> dict[str, str]:
+    return {
+        "KB_STAGING": settings.staging,
+        "KB_HOME": settings.home,
+        "KB_EMBEDDER": settings.embedder,
+        "KB_CHUNK_MIN_TOKENS": str(settings.chunk_min_tokens),
+        "KB_WORKERS": "2",
+        "KB_ENGINE": "kb_pipeline_tests.doubles:WorkersHere",
+    }
 
 
 @pytest.fixture
@@ -81,10 +109,35 @@ def worker_processes(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
-def three(article: Article, instance: dg.DagsterInstance) -> list[str]:
+def three(settings: Settings, instance: dg.DagsterInstance) -> list[str]:
     """Three articles that are staged, and partitions."""
-    names = ["alpha", "beta", "gamma"]
-    for name in names:
-        article(name, GOOD, {"a.image": screenshot(name)})
+    names = stage_three(settings)
     add_articles(instance, names)
     return names
+
+
+def stage_three(settings: Settings) -> list[str]:
+    for name in THREE:
+        stage(settings, name, GOOD, {"a.image": screenshot(name)})
+    return list(THREE)
+
+
+@pytest.fixture
+def ingested(settings: Settings, instance: dg.DagsterInstance) -> list[str]:
+    """The three articles after a run of ``ingest_articles``, which the instance remembers."""
+    made_once(ingest_three, settings)
+    return list(THREE)
+
+
+def ingest_three(settings: Settings) -> None:
+    stage_three(settings)
+    assert ingest(settings).success
+
+
+def ingest(settings: Settings, **config: object) -> dg.ExecuteInProcessResult:
+    """A run of ``ingest_articles``, whose history stays beside the home: for :func:`.building.made_once`."""
+    with (
+        patch.dict(os.environ, environment_of(settings)),
+        instance_with(Path(settings.home).with_name(HISTORY)) as instance,
+    ):
+        return execute(instance, "ingest_articles", **config)

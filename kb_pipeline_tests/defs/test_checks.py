@@ -6,7 +6,9 @@ import pytest
 from kb_pipeline.defs.evaluation import CHECK as NOT_WORSE
 from kb_pipeline.settings import Settings
 from kb_pipeline.steps.checks import CHECKS
+from kb_pipeline_tests.building import made_once, stage
 from kb_pipeline_tests.conftest import Article
+from kb_pipeline_tests.defs.conftest import ingest
 from kb_pipeline_tests.defs.runs import (
     check,
     check_history,
@@ -36,13 +38,17 @@ def _lossy(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
-def spoilt(article: Article, instance: dg.DagsterInstance) -> dg.ExecuteInProcessResult:
+def spoilt(settings: Settings, instance: dg.DagsterInstance) -> None:
     """Two published articles, then a version of one that loses its table."""
-    article("alpha", GOOD)
-    article("beta", GOOD)
-    assert execute(instance, "ingest_articles").success
-    article("alpha", LOST)
-    return execute(instance, "ingest_articles")
+    made_once(spoil, settings)
+
+
+def spoil(settings: Settings) -> None:
+    for name in ("alpha", "beta"):
+        stage(settings, name, GOOD)
+    assert ingest(settings).success
+    stage(settings, "alpha", LOST)
+    ingest(settings)
 
 
 def test_a_version_that_fails_a_blocking_check_is_red_where_it_failed_and_readers_keep_the_old_one(
@@ -61,9 +67,7 @@ def test_a_version_that_fails_a_blocking_check_is_red_where_it_failed_and_reader
     assert before_readers(settings, "alpha") == before
 
 
-def test_the_check_is_recorded_with_the_articles_that_failed_it(
-    instance: dg.DagsterInstance, spoilt: dg.ExecuteInProcessResult
-) -> None:
+def test_the_check_is_recorded_with_the_articles_that_failed_it(instance: dg.DagsterInstance, spoilt: None) -> None:
     evaluation = check(instance, "structure_is_preserved")
     assert (evaluation.passed, evaluation.blocking, evaluation.severity) == (False, True, dg.AssetCheckSeverity.ERROR)
     told = values(evaluation.metadata)
@@ -73,9 +77,7 @@ def test_the_check_is_recorded_with_the_articles_that_failed_it(
     assert all(check(instance, name, CHECKS[name].layer).passed for name in CHECKS if name != "structure_is_preserved")
 
 
-def test_the_result_of_an_article_names_its_partition(
-    instance: dg.DagsterInstance, spoilt: dg.ExecuteInProcessResult
-) -> None:
+def test_the_result_of_an_article_names_its_partition(instance: dg.DagsterInstance, spoilt: None) -> None:
     (found,) = check_history(instance, "structure_is_preserved", partition="alpha")
     assert (found.passed, found.blocking, found.severity) == (False, True, dg.AssetCheckSeverity.ERROR)
     assert str(found.description).startswith("alpha: ")
@@ -83,15 +85,13 @@ def test_the_result_of_an_article_names_its_partition(
     assert check_history(instance, "structure_is_preserved", partition="beta") == []
 
 
-def test_a_run_repeats_no_result_of_an_earlier_one(
-    instance: dg.DagsterInstance, spoilt: dg.ExecuteInProcessResult
-) -> None:
+def test_a_run_repeats_no_result_of_an_earlier_one(instance: dg.DagsterInstance, spoilt: None) -> None:
     execute(instance, "ingest_articles")
     assert len(check_history(instance, "structure_is_preserved", partition="alpha")) == 1
 
 
 def test_the_article_is_listed_as_failing_with_the_version_that_readers_see(
-    instance: dg.DagsterInstance, spoilt: dg.ExecuteInProcessResult
+    instance: dg.DagsterInstance, spoilt: None
 ) -> None:
     told = shown(instance, "failing_articles")
     assert (told["failing"], told["transient"], told["older_version_published"]) == (1, 0, 1)
@@ -101,9 +101,7 @@ def test_the_article_is_listed_as_failing_with_the_version_that_readers_see(
     assert "structure_is_preserved" in row["error"]
 
 
-def test_a_mended_article_is_green_again(
-    article: Article, instance: dg.DagsterInstance, spoilt: dg.ExecuteInProcessResult
-) -> None:
+def test_a_mended_article_is_green_again(article: Article, instance: dg.DagsterInstance, spoilt: None) -> None:
     article("alpha", GOOD.replace("night", "noon"))
     assert execute(instance, "retry_failing_articles").success
     assert failed(instance, "converted_markdown") == set()
@@ -113,7 +111,7 @@ def test_a_mended_article_is_green_again(
 
 
 def test_executing_a_check_looks_again_makes_nothing_and_fails_with_it(
-    instance: dg.DagsterInstance, spoilt: dg.ExecuteInProcessResult
+    instance: dg.DagsterInstance, spoilt: None
 ) -> None:
     result = execute_checks(instance, "structure_is_preserved")
     assert "structure_is_preserved" in reason(result)
@@ -126,7 +124,7 @@ def test_executing_a_check_looks_again_makes_nothing_and_fails_with_it(
 
 @pytest.mark.parametrize("way", ["job", "asset"])
 def test_an_article_that_fails_a_check_does_not_fail_the_runs_of_others(
-    way: str, instance: dg.DagsterInstance, spoilt: dg.ExecuteInProcessResult
+    way: str, instance: dg.DagsterInstance, spoilt: None
 ) -> None:
     if way == "job":
         result = execute(instance, "ingest_articles", articles=["beta"])

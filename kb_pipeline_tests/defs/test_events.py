@@ -36,20 +36,18 @@ def stale(instance: dg.DagsterInstance) -> Stale:
     return look
 
 
-def test_what_was_just_ingested_is_fresh(instance: dg.DagsterInstance, three: list[str], stale: Stale) -> None:
-    execute(instance, "ingest_articles")
+def test_what_was_just_ingested_is_fresh(ingested: list[str], stale: Stale) -> None:
     assert stale("alpha") == []
 
 
 def test_another_converter_makes_stale_what_it_made_and_a_refresh_makes_it_fresh(
-    instance: dg.DagsterInstance, three: list[str], stale: Stale, monkeypatch: pytest.MonkeyPatch
+    instance: dg.DagsterInstance, ingested: list[str], stale: Stale, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    execute(instance, "ingest_articles")
     monkeypatch.setenv("KB_ANALYZER", "kb_pipeline_tests.doubles:RenamedAnalyzer")
     assert stale("alpha")[0] == "converted_markdown"
     assert "staged_article" not in stale("alpha")
     assert execute(instance, "refresh_stale_articles").success
-    for name in three:
+    for name in ingested:
         assert stale(name) == []
 
 
@@ -64,9 +62,8 @@ def test_what_a_run_made_with_an_analyzer_of_its_own_is_stale_by_the_instances(
 
 
 def test_a_layer_made_alone_makes_stale_what_is_made_from_it(
-    instance: dg.DagsterInstance, three: list[str], article: Article, stale: Stale
+    instance: dg.DagsterInstance, ingested: list[str], article: Article, stale: Stale
 ) -> None:
-    execute(instance, "ingest_articles")
     article("alpha", GOOD.replace("tickets", "queues"))
     assert materialize(instance, partition_key="alpha", selection=["staged_article"]).success
     assert "converted_markdown" in stale("alpha")
@@ -74,8 +71,7 @@ def test_a_layer_made_alone_makes_stale_what_is_made_from_it(
 
 
 def test_an_unchanged_article_that_is_ingested_again_stays_fresh(
-    instance: dg.DagsterInstance, three: list[str], stale: Stale
+    instance: dg.DagsterInstance, ingested: list[str], stale: Stale
 ) -> None:
-    for _ in range(2):
-        execute(instance, "ingest_articles")
+    execute(instance, "ingest_articles")
     assert stale("beta") == []

@@ -51,7 +51,7 @@ def test_an_article_that_fails_arrives_with_reason_asset_and_run(
     assert {record.severity_text for record in collector.logs()} == {"ERROR"}
 
 
-@pytest.mark.slow("a run of Dagster")
+@pytest.mark.rare("as of the good article beside a broken one, of which nothing arrives either")
 def test_nothing_arrives_from_a_run_that_succeeds(ingest: Ingest, article: Article, tmp_path: Path) -> None:
     article("good", page("Good", "Some text."))
     with collecting("http", tmp_path) as collector:

@@ -40,8 +40,7 @@ def test_retry_of_named_articles_leaves_the_others_and_what_does_not_fail_alone(
     assert touched(instance, result, "staged_article") == ["beta"]
 
 
-def test_retry_with_nothing_failing_touches_nothing(instance: dg.DagsterInstance, three: list[str]) -> None:
-    execute(instance, "ingest_articles")
+def test_retry_with_nothing_failing_touches_nothing(instance: dg.DagsterInstance, ingested: list[str]) -> None:
     result = execute(instance, "retry_failing_articles")
     assert result.success
     assert touched(instance, result, "staged_article") == []

@@ -10,21 +10,15 @@ from kb_pipeline.defs.partitions import add_articles
 from kb_pipeline.flow.workspace import Workspace
 from kb_pipeline.settings import Settings
 from kb_pipeline.store.state import ArticleState, known_articles, save_state
-from kb_pipeline_tests.building import forbid_models, unstage
+from kb_pipeline_tests.building import forbid_models, made_once, stage, unstage
 from kb_pipeline_tests.conftest import Article
-from kb_pipeline_tests.defs.conftest import GOOD
+from kb_pipeline_tests.defs.conftest import GOOD, ingest, ingest_three
 from kb_pipeline_tests.defs.runs import execute, failed, logged, materialized, observed, reason, shown, touched, values
 from kb_pipeline_tests.pictures import screenshot
 from kb_pipeline_tests.search.losing import lose
 from kb_pipeline_tests.served import article_text, assert_consistent, serving_files, state_of
 
 pytestmark = pytest.mark.slow("a run of Dagster")
-
-
-@pytest.fixture
-def ingested(instance: dg.DagsterInstance, three: list[str]) -> list[str]:
-    assert execute(instance, "ingest_articles").success
-    return three
 
 
 def partitions(instance: dg.DagsterInstance) -> set[str]:
@@ -111,10 +105,15 @@ def test_many_articles_are_only_removed_when_a_person_confirms_it(
 
 
 @pytest.fixture
-def changed(instance: dg.DagsterInstance, ingested: list[str], article: Article) -> None:
+def changed(settings: Settings, instance: dg.DagsterInstance) -> None:
     """There are two versions of alpha."""
-    article("alpha", GOOD.replace("tickets", "queues"))
-    assert execute(instance, "ingest_articles", articles=["alpha"]).success
+    made_once(change_alpha, settings)
+
+
+def change_alpha(settings: Settings) -> None:
+    ingest_three(settings)
+    stage(settings, "alpha", GOOD.replace("tickets", "queues"))
+    assert ingest(settings, articles=["alpha"]).success
 
 
 def test_a_version_put_back_stays_until_it_is_released(

@@ -6,8 +6,10 @@ import pytest
 from kb_pipeline.defs import failures
 from kb_pipeline.defs.failures import FAILED_IN_TAG, report_lost_runs
 from kb_pipeline.defs.outcome import FAILED_TAG
+from kb_pipeline.settings import Settings
+from kb_pipeline_tests.building import made_once, stage
 from kb_pipeline_tests.conftest import Article
-from kb_pipeline_tests.defs.conftest import GOOD
+from kb_pipeline_tests.defs.conftest import GOOD, ingest, stage_three
 from kb_pipeline_tests.defs.runs import execute, failed, logged, materialized, reason, touched
 from kb_pipeline_tests.pictures import screenshot
 
@@ -20,9 +22,23 @@ def tags_of(instance: dg.DagsterInstance, run_id: str) -> dict[str, str]:
     return dict(run.tags)
 
 
-def left_behind(instance: dg.DagsterInstance, result: dg.ExecuteInProcessResult) -> dg.DagsterRun:
+@pytest.fixture
+def one_bad(settings: Settings, instance: dg.DagsterInstance) -> str:
+    """Three articles were ingested, of which beta failed; the id of the run."""
+    made_once(ingest_with_a_bad_one, settings)
+    (run,) = instance.get_runs(filters=dg.RunsFilter(job_name="ingest_articles"))
+    return run.run_id
+
+
+def ingest_with_a_bad_one(settings: Settings) -> None:
+    stage_three(settings)
+    stage(settings, "beta", b"%PDF-1.7")
+    assert ingest(settings).success
+
+
+def left_behind(instance: dg.DagsterInstance, run_id: str) -> dg.DagsterRun:
     """The run that stands for the failed articles of another."""
-    (run,) = instance.get_runs(filters=dg.RunsFilter(tags={FAILED_IN_TAG: result.run_id}))
+    (run,) = instance.get_runs(filters=dg.RunsFilter(tags={FAILED_IN_TAG: run_id}))
     return run
 
 
@@ -39,10 +55,9 @@ def test_a_run_with_one_bad_article_succeeds_and_the_article_is_red(
 
 
 def test_the_red_partition_leads_to_a_run_with_the_reason_that_tries_only_it_when_executed_again(
-    instance: dg.DagsterInstance, three: list[str], article: Article
+    instance: dg.DagsterInstance, one_bad: str
 ) -> None:
-    article("beta", b"%PDF-1.7")
-    run = left_behind(instance, execute(instance, "ingest_articles"))
+    run = left_behind(instance, one_bad)
     assert (run.status, run.tags["kb/articles"]) == (dg.DagsterRunStatus.FAILURE, "beta")
     assert run.run_config["ops"] == {"ingest": {"config": {"articles": ["beta"], "first_layer": "", "last_layer": ""}}}
     (record,) = instance.get_run_records(filters=dg.RunsFilter(run_ids=[run.run_id]))
@@ -51,13 +66,9 @@ def test_the_red_partition_leads_to_a_run_with_the_reason_that_tries_only_it_whe
     assert "is a PDF, not HTML" in str(ended.get_dagster_event().message)
 
 
-def test_the_last_run_beside_the_name_of_a_job_is_its_own_and_green(
-    instance: dg.DagsterInstance, three: list[str], article: Article
-) -> None:
-    article("beta", b"%PDF-1.7")
-    result = execute(instance, "ingest_articles")
+def test_the_last_run_beside_the_name_of_a_job_is_its_own_and_green(instance: dg.DagsterInstance, one_bad: str) -> None:
     (shown,) = instance.get_runs(filters=dg.RunsFilter(job_name="ingest_articles"), limit=1)
-    assert (shown.run_id, shown.status) == (result.run_id, dg.DagsterRunStatus.SUCCESS)
+    assert (shown.run_id, shown.status) == (one_bad, dg.DagsterRunStatus.SUCCESS)
 
 
 @pytest.mark.parametrize("job", ["ingest_articles", "refresh_stale_articles"])
@@ -67,7 +78,7 @@ def test_what_is_left_behind_can_be_executed_again(
     from kb_pipeline.definitions import defs
 
     article("beta", b"%PDF-1.7")
-    run = left_behind(instance, execute(instance, job))
+    run = left_behind(instance, execute(instance, job).run_id)
     article("beta", GOOD, {"a.image": screenshot("beta")})
     again = defs().resolve_job_def(run.job_name)
     result = again.execute_in_process(instance=instance, run_config=run.run_config, tags=run.tags)
@@ -75,9 +86,7 @@ def test_what_is_left_behind_can_be_executed_again(
     assert failed(instance, "converted_markdown") == set()
 
 
-def test_a_repaired_article_is_red_no_more(instance: dg.DagsterInstance, three: list[str], article: Article) -> None:
-    article("beta", b"%PDF-1.7")
-    execute(instance, "ingest_articles")
+def test_a_repaired_article_is_red_no_more(instance: dg.DagsterInstance, one_bad: str, article: Article) -> None:
     assert failed(instance, "converted_markdown") == {"beta"}
     article("beta", GOOD, {"a.image": screenshot("beta")})
     repaired = execute(instance, "retry_failing_articles")
@@ -137,12 +146,10 @@ def test_one_bad_article_fails_the_run_where_the_setting_says_so(
 def test_what_it_leaves_behind_is_no_lost_run_and_its_re_execution_may_be_one(
     executed_again: bool,
     instance: dg.DagsterInstance,
-    three: list[str],
-    article: Article,
+    one_bad: str,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    article("beta", b"%PDF-1.7")
-    run = left_behind(instance, execute(instance, "ingest_articles"))
+    run = left_behind(instance, one_bad)
     if executed_again:
         again = dg.DagsterRun("ingest_articles", tags=run.tags, parent_run_id=run.run_id, root_run_id=run.run_id)
         run = instance.add_run(again)

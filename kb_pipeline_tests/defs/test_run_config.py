@@ -80,10 +80,10 @@ def test_staging_cannot_be_pointed_elsewhere(
 @pytest.mark.parametrize(
     "article_id",
     [
-        *("../private", "a/../../private", ""),
+        *("../private", ""),
         *(
             pytest.param(name, marks=pytest.mark.rare("as the others, with another name"))
-            for name in ("/etc", "..", "~")
+            for name in ("a/../../private", "/etc", "..", "~")
         ),
     ],
 )
@@ -98,7 +98,7 @@ def test_an_article_is_never_looked_for_outside_staging(
         execute(instance, job, **{name: [article_id] if name == "articles" else article_id for name in config})
     everything = [path for path in Path(settings.home).rglob("*") if path.is_file()]
     assert not [path for path in everything if b"Nobody may read" in path.read_bytes()]
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["dagster", "home", "private", "staging"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["history", "home", "private", "staging"]
 
 
 CONFIGURED = {
