@@ -138,23 +138,29 @@ def article(settings: Settings) -> Article:
 @pytest.fixture
 def build(settings: Settings) -> Build:
     """Build and publish what is staged (or the named articles); returns the results by article id."""
+    return partial(_build, settings.model_copy(update={"engine": "kb_pipeline_tests.doubles:WorkersHere"}))
 
-    def run(
-        *article_ids: str, layers: tuple[str, ...] = LAYER_NAMES, run_id: str = "run-1"
-    ) -> dict[str, ArticleResult]:
-        ids = article_ids or tuple(sorted(folder.name for folder in Path(settings.staging).iterdir()))
-        this = Run(run_id, "2026-01-01T00:00:00+00:00")
-        results = publish(
-            open_workspace(settings), list(build_articles(open_workspace(settings), ids, layers, this)), layers, this
-        )
-        return {result.article_id: result for result in results}
 
-    return run
+@pytest.fixture
+def build_in_processes(settings: Settings) -> Build:
+    """Like ``build``, in worker processes, as a real run does."""
+    return partial(_build, settings)
+
+
+def _build(
+    settings: Settings, *article_ids: str, layers: tuple[str, ...] = LAYER_NAMES, run_id: str = "run-1"
+) -> dict[str, ArticleResult]:
+    ids = article_ids or tuple(sorted(folder.name for folder in Path(settings.staging).iterdir()))
+    this = Run(run_id, "2026-01-01T00:00:00+00:00")
+    results = publish(
+        open_workspace(settings), list(build_articles(open_workspace(settings), ids, layers, this)), layers, this
+    )
+    return {result.article_id: result for result in results}
 
 
 @pytest.fixture
 def build_here(settings: Settings) -> Build:
-    """Like ``build``, in this process, where doubles can be watched; ``build_here(analyzer=...)`` changes settings."""
+    """Like ``build``, without workers; ``build_here(analyzer=...)`` changes settings."""
 
     def run(
         *article_ids: str, layers: tuple[str, ...] = LAYER_NAMES, run_id: str = "run-1", **changed: object

@@ -52,8 +52,8 @@ def report(result: ArticleResult, layer: str) -> dict[str, object]:
 
 
 @pytest.mark.slow("builds a whole knowledge base")
-def test_all_layers_are_made_in_the_order_of_the_flow(tickets: Path, build: Build) -> None:
-    result = build()["tickets"]
+def test_all_layers_are_made_in_the_order_of_the_flow(tickets: Path, build_in_processes: Build) -> None:
+    result = build_in_processes()["tickets"]
     assert [layer.name for layer in result.layers] == list(LAYER_NAMES)
     assert not any(layer.reused for layer in result.layers)
 

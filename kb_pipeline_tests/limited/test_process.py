@@ -145,9 +145,9 @@ def test_every_hostile_page_and_image_is_published_or_explained_within_limits(
 
 
 @pytest.mark.slow("starts processes and kills them")
-def test_a_page_of_many_images_is_built(article: Article, build: Build) -> None:
+def test_a_page_of_many_images_is_built(article: Article, build_in_processes: Build) -> None:
     article("page", f"<h1>Many</h1>{'<p><img src=shot.image></p>' * 2_000}", {"shot.image": screenshot("Save")})
-    assert build()["page"].error is None
+    assert build_in_processes()["page"].error is None
 
 
 def test_each_part_of_the_work_that_is_done_starts_the_clock_anew(monkeypatch: pytest.MonkeyPatch) -> None:
