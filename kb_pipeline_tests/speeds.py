@@ -7,14 +7,14 @@ machine fails nothing: of the time that passed, the part in which some program w
 tells it (https://docs.kernel.org/accounting/psi.html). Where the system does not tell it, no test is judged.
 
 Modules that take longest come first, so that with several workers none is left alone with one at the end.
-``--record-seconds`` writes how long each took.
+``--record-seconds`` writes how long each took, its rare tests by themselves, since they are not always asked for.
 """
 
 import json
 import os
 import time
-from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 import pytest
@@ -43,10 +43,15 @@ def pytest_configure(config: pytest.Config) -> None:
         config.pluginmanager.register(_Recorder())
 
 
+@pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Put the modules that take longest first."""
-    seconds: dict[str, float] = json.loads(_RECORD.read_text())
-    items.sort(key=lambda item: -seconds.get(_module(item.nodeid), 0))
+    """Put the modules that take longest first, of what was asked for."""
+    recorded: dict[str, dict[str, float]] = json.loads(_RECORD.read_text())
+    asked_for = {(_module(item.nodeid), _kind(item.keywords)) for item in items}
+    seconds = Counter[str]()
+    for module, kind in asked_for:
+        seconds[module] += recorded.get(kind, {}).get(module, 0)
+    items.sort(key=lambda item: -seconds[_module(item.nodeid)])
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:
@@ -62,13 +67,14 @@ def pytest_fixture_setup(fixturedef: pytest.FixtureDef[object], request: pytest.
 
     What is set up for a module is the module's; for the whole session, nobody's.
     """
+    if fixturedef.scope == "function":
+        return (yield)
     clock = _Clock()
     try:
         return (yield)
     finally:
         seconds, stash = clock.seconds(), request.config.stash
-        if fixturedef.scope != "function":
-            stash[_SHARED] = stash.get(_SHARED, 0.0) + seconds
+        stash[_SHARED] = stash.get(_SHARED, 0.0) + seconds
         if fixturedef.scope in ("class", "module"):
             stash[_FOR_MODULE] = stash.get(_FOR_MODULE, 0.0) + seconds
 
@@ -152,14 +158,20 @@ class _Recorder:
     """Adds up what the tests of each module take."""
 
     def __init__(self) -> None:
-        self._seconds: Counter[str] = Counter()
+        self._seconds: defaultdict[str, Counter[str]] = defaultdict(Counter)
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        self._seconds[_module(report.nodeid)] += report.duration
+        self._seconds[_kind(report.keywords)][_module(report.nodeid)] += report.duration
 
     def pytest_sessionfinish(self) -> None:
-        longest = {name: round(seconds, 1) for name, seconds in self._seconds.most_common() if seconds >= 1}
-        _RECORD.write_text(json.dumps(longest, indent=1) + "\n")
+        recorded = json.loads(_RECORD.read_text())
+        for kind, modules in self._seconds.items():
+            recorded[kind] = {name: round(seconds, 1) for name, seconds in modules.most_common() if seconds >= 1}
+        _RECORD.write_text(json.dumps(recorded, indent=1) + "\n")
+
+
+def _kind(keywords: Mapping[str, object]) -> str:
+    return "rare" if "rare" in keywords else "usual"
 
 
 def _module(nodeid: str) -> str:

@@ -1,6 +1,8 @@
 """A test over a second says why, or it fails; what is busy beside it is not its fault."""
 
+import json
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Callable
@@ -14,12 +16,15 @@ pytestmark = pytest.mark.slow("starts pytest")
 
 BUSY = """
 import time
+from pathlib import Path
 from kb_pipeline_tests import speeds
 
 waited = speeds._waited
+speeds._RECORD = Path(__file__).with_name("seconds.json")
 speeds._waited = lambda: {waited}
 speeds.LIMIT = 0.6
 """
+SECONDS = {"usual": {"test_module.py": 1.0, "test_other.py": 2.0}, "rare": {"test_module.py": 5.0}}
 SLEEPS = "import time\nimport pytest\n\n{mark}\ndef test_it():\n    time.sleep(0.7)\n"
 
 
@@ -33,6 +38,7 @@ def suite(tmp_path: Path) -> Suite:
     def run(module: str, *asked: str, waited: str = "0.0") -> str:
         (tmp_path / "conftest.py").write_text(BUSY.format(waited=waited))
         (tmp_path / "test_module.py").write_text(module)
+        (tmp_path / "seconds.json").write_text(json.dumps(SECONDS))
         command = [sys.executable, "-m", "pytest", "-p", "kb_pipeline_tests.speeds", f"--rootdir={tmp_path}"]
         root = Path(__file__).parents[1]
         environment = {**os.environ, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}  # it has none but this one to load
@@ -114,6 +120,21 @@ def test_a_test_that_lets_nothing_be_opened_is_measured(suite: Suite, place: str
 
 def test_a_busy_machine_is_no_fault(suite: Suite) -> None:
     assert "1 passed" in suite(SLEEPS.format(mark=""), waited="time.perf_counter() / 2")
+
+
+@pytest.mark.parametrize(("asked", "first"), [((), "test_module.py"), (("-m", "not rare"), "test_other.py")])
+def test_the_module_comes_first_whose_tests_take_longest_of_those_that_were_asked_for(
+    suite: Suite, tmp_path: Path, asked: tuple[str, ...], first: str
+) -> None:
+    (tmp_path / "test_other.py").write_text("def test_it(): pass\n")
+    module = "import pytest\n\n@pytest.mark.rare('kills')\ndef test_it(): pass\n\ndef test_another(): pass\n"
+    written = suite(module, "-vv", *asked)
+    assert re.findall(r"(test_\w+\.py)::", written)[0] == first
+
+
+def test_what_is_rare_is_recorded_by_itself_and_what_was_not_asked_for_stays(suite: Suite, tmp_path: Path) -> None:
+    suite(SLEEPS.format(mark="@pytest.mark.slow('waits')"), "--record-seconds")
+    assert json.loads((tmp_path / "seconds.json").read_text()) == SECONDS | {"usual": {}}
 
 
 def test_no_example_of_hypothesis_has_a_deadline() -> None:
