@@ -35,6 +35,8 @@ from kb_pipeline.analyzers.mistral.pdf import print_pdf
 page = '<h1>Title</h1><img src="http://elsewhere.example/a.png"><iframe src="http://192.0.2.1/"></iframe>'
 print(print_pdf(page + '<script>fetch("http://192.0.2.1/")</script>')[:5])
 """
+PAGE = """<body><h1>Webhooks</h1><h2>Create a webhook</h2>
+<p>To create a webhook, open Settings, click New webhook, and enter the address that it calls.</p></body>"""
 
 Run = Callable[..., str]
 
@@ -99,7 +101,10 @@ def test_an_evaluation_sends_nothing(run: Run) -> None:
 
 @pytest.mark.slow("starts what it looks at, and a browser")
 def test_an_answer_sends_nothing(run: Run, place: Path) -> None:
-    if not (place / "home/index").exists():
+    if not (place / "home/index").exists():  # the tests above, which read pictures, were not asked for
+        shutil.rmtree(place / "staging/webhooks")
+        (place / "staging/webhooks").mkdir()
+        (place / "staging/webhooks/index.html").write_text(PAGE)
         run(KB, "ingest")
     assert "[Ref #" in run(KB, "ask", "How do I create a webhook?")
 

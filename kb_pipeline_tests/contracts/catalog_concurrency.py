@@ -146,11 +146,14 @@ class CatalogConcurrencyContract:
         now = live(catalogs())
         assert (now.generation, now.previous) in [(G2, G3), (G3, G2)]
 
-    @pytest.mark.slow("builds a whole knowledge base")
-    def test_a_process_killed_while_switching_leaves_one_of_the_two_states(self, catalogs: Catalogs) -> None:
+    @pytest.mark.slow("starts processes and kills them")
+    @pytest.mark.parametrize("kills", [1, pytest.param(5, marks=pytest.mark.rare("kills"))])
+    def test_a_process_killed_while_switching_leaves_one_of_the_two_states(
+        self, catalogs: Catalogs, kills: int
+    ) -> None:
         fill(catalogs(), G1, G2)
         catalogs().switch(G1, at="0")
-        for _ in range(3):
+        for _ in range(kills):
             started = SPAWN.Event()
             process = SPAWN.Process(target=switch_for_ever, args=(catalogs, started))
             process.start()
