@@ -13,9 +13,10 @@ from app.callers.principal import Principal
 from app.contributing.contributing import Caller
 from app.grounding.citations import document_url, passage_of
 from app.language.suggestions import suggest
+from app.library.articles import ArticleNotFoundError
 from app.library.standings import STATUSES
 from app.logs.auditing import note
-from app.schema.articles import Article, ArticleList, ArticleSort, ArticleStatus
+from app.schema.articles import Article, ArticleList, ArticleSort, ArticleStatus, ArticleSummary
 from app.schema.asking import Suggestions
 from app.schema.context import Backlog, BacklogPart, KnowledgeContext, Mode
 from app.schema.search import SearchResult, SearchResults
@@ -48,7 +49,7 @@ async def articles(
     ``withheld``, and told to the local user alone.
     """
     who = caller.who
-    among = await asyncio.to_thread(service.standings.summaries, who, status) if status else None
+    among = await asyncio.to_thread(_with_status, service, caller, status) if status else None
     listing = await asyncio.to_thread(
         service.articles.page,
         who,
@@ -67,6 +68,11 @@ async def articles(
     )
 
 
+def _with_status(service: AgentService, caller: Caller, status: ArticleStatus) -> list[ArticleSummary]:
+    never_published = service.contributing.never_published(caller) if status == "failing" else []
+    return service.standings.summaries(caller.who, status, never_published)
+
+
 @router.get("/articles/{article_id}")
 async def article(
     article_id: str,
@@ -75,13 +81,20 @@ async def article(
     page: Annotated[int | None, Query(ge=1, le=10_000_000)] = None,
     chunk: Annotated[str | None, Query(max_length=200)] = None,
 ) -> Article:
-    """A published article with its chunks in the index; of a long document the part with this page or chunk."""
+    """A published article with its chunks in the index; of a long document the part with this page or chunk.
+
+    Of one that was never published reviewers get ``failure``, without a text.
+    """
     return await asyncio.to_thread(_open, service, article_id, caller, page, chunk)
 
 
 def _open(service: AgentService, article_id: str, caller: Caller, page: int | None, chunk_id: str | None) -> Article:
     who = caller.who
-    service.articles.manifest(article_id, who)  # checks access before anything else is read
+    try:
+        service.articles.manifest(article_id, who)  # checks access before anything else is read
+    except ArticleNotFoundError:
+        failing = service.contributing.open_failing(article_id, caller)
+        return failing.model_copy(update={"run_url": service.run_url(failing.run_id)})
     try:
         index = service.retrieval.reader().index
         rows = index.find(index.entries([article_id]).get(article_id, {}))

@@ -11,9 +11,10 @@ from functools import cache
 
 from app.callers.principal import Principal
 from app.callers.work_pool import WorkPool
-from app.library.articles import Articles
+from app.library.articles import ArticleNotFoundError, Articles
 from app.library.retrieval import Retrieval
 from app.logs.auditing import note
+from app.schema.articles import Article, ArticleSummary
 from app.schema.contributions import (
     Acceptance,
     ContributionDetails,
@@ -105,6 +106,24 @@ class Contributing:
     def is_author(self, caller: Caller) -> bool:
         """Whether the caller is named for the articles, to review or to hand in files, or runs the service."""
         return self.reviews(caller) or self.upload_rules(caller) is not None or caller.who.is_operator
+
+    def never_published(self, caller: Caller) -> list[ArticleSummary]:
+        """The articles that were never published and that the caller, a reviewer, may read as they are staged."""
+        if not self.reviews(caller):
+            return []
+        may_read = self._reader(caller)
+        return [summary for summary in self._articles.never_published() if may_read(summary.article_id)]
+
+    def open_failing(self, article_id: str, caller: Caller) -> Article:
+        """Why an article was never published, for its reviewers and for who is at this machine.
+
+        Raises:
+            ArticleNotFoundError: there is none such that the caller may read.
+        """
+        may_open = caller.who == Principal() or (self.reviews(caller) and self._reader(caller)(article_id))
+        if not may_open:
+            raise ArticleNotFoundError(f"there is no article {article_id[:80]!r}")
+        return self._articles.open_failing(article_id)
 
     def upload_rules(self, caller: Caller) -> UploadRules | None:
         """What files the caller may hand in; ``None`` if none."""

@@ -130,6 +130,35 @@ class Articles:
         """Every article that this person may see."""
         return [listing for listing in self._listings() if listing.is_for(who)]
 
+    def never_published(self) -> list[ArticleSummary]:
+        """The articles of which no version could be published yet, whoever may read them."""
+        return [listing.summary for listing in self._listings() if listing.access is None]
+
+    def open_failing(self, article_id: str) -> Article:
+        """Why an article was never published, in place of its text; the caller has checked who asks.
+
+        Raises:
+            ArticleNotFoundError: it was published, or its build never failed.
+        """
+        is_one = article_id in {summary.article_id for summary in self.never_published()}
+        state = load_state(self.layout, article_id) if is_one else None
+        if state is None or state.failure is None:
+            raise ArticleNotFoundError(f"there is no article {article_id[:80]!r}")
+        return Article(
+            article_id=article_id,
+            title=article_id,
+            source_url=None,
+            markdown="",
+            images=(),
+            chunks=(),
+            published_at=None,
+            run_id=state.failure.run_id,
+            run_url=None,
+            converter="",
+            content_hash="",
+            failure=_failure(state),
+        )
+
     def for_its_owner(self) -> list[ArticleListing]:
         """Every article, whoever may read it: only for who runs the knowledge base, and has its files anyway."""
         return self._listings()
@@ -233,14 +262,9 @@ class Articles:
         which other articles contradict it."""
         state = load_state(self.layout, article.article_id)
         manifest = self._manifest(article.article_id)
-        failure = state.failure and ArticleFailure(
-            reason=_reason(state, state.failure),
-            remedy=state.failure.remedy,
-            failed_at=state.failure.last_at,
-        )
         pictures = tuple(_picture(article.article_id, image) for image in manifest.images) if manifest else ()
         against = self.contradictions([article.article_id], who).get(article.article_id, ())
-        return article.model_copy(update={"failure": failure, "pictures": pictures, "contradictions": against})
+        return article.model_copy(update={"failure": _failure(state), "pictures": pictures, "contradictions": against})
 
     def manifest(self, article_id: str, who: Principal) -> Manifest:
         """The published article's manifest.
@@ -304,7 +328,7 @@ class Articles:
     def _read(self, article_id: str) -> ArticleListing:
         state = load_state(self.layout, article_id)
         failure = state.failure
-        error, remedy = (failure.reason, failure.remedy) if failure else (None, "")
+        error, remedy = (_reason(state, failure), failure.remedy) if failure else (None, "")
         if not state.published:
             return ArticleListing(
                 ArticleSummary(article_id=article_id, title=article_id, state="failed", error=error, remedy=remedy),
@@ -373,6 +397,13 @@ def _state(state: ArticleState) -> Literal["published", "behind", "pinned"]:
     if state.pinned_version:
         return "pinned"
     return "behind" if state.failure else "published"
+
+
+def _failure(state: ArticleState) -> ArticleFailure | None:
+    failure = state.failure
+    if failure is None:
+        return None
+    return ArticleFailure(reason=_reason(state, failure), remedy=failure.remedy, failed_at=failure.last_at)
 
 
 def _reason(state: ArticleState, failure: BuildFailure) -> str:

@@ -1,9 +1,10 @@
 """What an author asks of articles: which readers see as they are, which fail, wait for the next ingest, are withheld.
 
-It tells nobody of an article that they may not see. Those that nobody may see are told to the local user alone.
+It tells nobody of an article that they may not see. Those that nobody may see are told to the local user alone, those
+that were never published to the local user and to their reviewers.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from threading import Lock
 from time import monotonic
 
@@ -34,8 +35,10 @@ class Standings:
         self._waiting: tuple[float, dict[str, str]] = (-_FRESH_SECONDS, {})
         self._lock = Lock()
 
-    def summaries(self, who: Principal, status: ArticleStatus) -> list[ArticleSummary]:
-        """The articles with this status.
+    def summaries(
+        self, who: Principal, status: ArticleStatus, never_published: Sequence[ArticleSummary] = ()
+    ) -> list[ArticleSummary]:
+        """The articles with this status; ``never_published`` are those of them that this person reviews.
 
         Raises:
             StorageError: staging or the access lists cannot be read.
@@ -46,6 +49,7 @@ class Standings:
         if status == "withheld":
             problems = self._articles.access.problems() if _is_local(who) else {}
             return [_hidden(article_id, problem) for article_id, problem in problems.items()]
+        listed |= {summary.article_id: summary for summary in never_published}
         return [summary for summary in listed.values() if summary.state in STATUSES[status]]
 
     def _of_waiting(self, listed: Mapping[str, ArticleSummary], *, sees_all: bool) -> Iterator[ArticleSummary]:

@@ -44,6 +44,8 @@ def show_article(article_id: str) -> None:
     st.html(head_html(article))
     if article.failure:
         st.html(render("articles", "failing", article.failure, sentence(article.failure.reason), article.published_at))
+    if not article.published_at:
+        return
     if article.document_url:
         is_shown = media_type_of(article.filename) in SHOWN_IN_BROWSERS
         macro, verb = ("open_original", "Open") if is_shown else ("download", "Download")

@@ -1,5 +1,6 @@
 """Articles that change while a service reads them."""
 
+import json
 import shutil
 from pathlib import Path
 
@@ -43,6 +44,14 @@ class Author:
         folder.mkdir()
         (folder / "index.html").write_text(html)
         self.restricts(article_id, *readers)
+
+    def adds_failing(self, article_id: str, html: str, *readers: str) -> None:
+        """Stage a new article that cannot be published, for these users and groups."""
+        folder = Path(self.settings.staging) / article_id
+        folder.mkdir()
+        (folder / "index.html").write_text(html)
+        (folder / "metadata.json").write_text(json.dumps({"access_control_list": readers}))
+        self.publishes(article_id, fails=True)
 
     def removes(self, article_id: str) -> None:
         shutil.rmtree(Path(self.settings.staging) / article_id)

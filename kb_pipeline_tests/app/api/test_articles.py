@@ -84,6 +84,26 @@ def test_a_failing_article_opens_with_its_last_good_version_and_says_why_and_wha
     assert "failure" not in service.get("/api/articles/layers").json()
 
 
+def test_an_article_that_was_never_published_is_told_to_those_who_review_it_and_to_nobody_else(
+    serve: Serve, author: Author
+) -> None:
+    author.adds_failing("new", f"<h1>New</h1><p>What is new here, with a picture.</p>{_GONE}")
+    author.adds_failing("pay", f"<h1>Pay</h1><p>What the director earns, with a picture.</p>{_GONE}", "group-hr")
+    service = serve(author.settings.model_copy(update={"reviewers": ("rita", "hugo")}), easy_auth=True)
+    told = {"rita": {"new"}, "hugo": {"new", "pay"}, "ann": set()}
+    for name, expected in told.items():
+        who = signed_in(name, *(["group-hr"] if name == "hugo" else []))
+        listed = service.get("/api/articles", params={"status": "failing"}, headers=who).json()["articles"]
+        assert {each["article_id"] for each in listed} == expected, name
+        for article_id in ("new", "pay"):
+            reply = service.get(f"/api/articles/{article_id}", headers=who)
+            assert reply.is_success == (article_id in expected), (name, article_id)
+            if reply.is_success:
+                article = reply.json()
+                assert article["failure"]["reason"].startswith("1 image cannot be shown: image file missing")
+                assert article["failure"]["remedy"] and not article["markdown"] and article["published_at"] is None
+
+
 def test_who_is_not_named_for_the_articles_gets_nothing_that_is_for_authors(serve: Serve, author: Author) -> None:
     author.replaces("layers", _CROP, _GONE, fails=True)
     service = serve(author.settings, easy_auth=True)

@@ -165,6 +165,23 @@ def test_a_failing_article_says_above_its_last_good_version_why_and_what_to_do(
 
 
 @pytest.mark.slow("draws the page, which Streamlit needs a second for")
+def test_of_an_article_that_was_never_published_its_reason_and_remedy_are_shown(
+    service: Client, browse: Browse, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    why = ArticleFailure(
+        reason="an image is missing", remedy="fix it in staging", failed_at="2026-01-02T00:00:00+00:00"
+    )
+    without = {"markdown": "", "chunks": (), "images": (), "published_at": None, "failure": why}
+    never = service.article("layers").model_copy(update=without)
+    monkeypatch.setattr(Client, "article", lambda *_, **__: never)
+    page = browse(article="layers")
+    shown = html(page)
+    assert "never published" in shown and "An image is missing." in shown and "fix it in staging" in shown
+    assert "Readers see nothing of it until then." in shown
+    assert {tab.label for tab in page.tabs} == set()
+
+
+@pytest.mark.slow("draws the page, which Streamlit needs a second for")
 def test_what_a_picture_was_read_as_stands_beside_it_with_how_to_correct_it(service: Client, browse: Browse) -> None:
     _, _, beside = html(browse(article="layers")).partition("What the pictures were read as")
     assert "<header>crop.png</header>" in beside
@@ -199,7 +216,7 @@ def test_a_status_that_cannot_be_told_can_be_undone(
     assert ">Layers</a>" in html(page.selectbox(key="article-status").set_value(None).run())
 
 
-def test_an_article_in_the_list_leads_to_its_text_if_there_is_one_and_says_what_to_do() -> None:
+def test_an_article_in_the_list_leads_to_its_text_or_to_why_there_is_none_and_says_what_to_do() -> None:
     def of(**facts: object) -> str:
         summary = ArticleSummary.model_validate({"article_id": "layers", "title": "Layers", **facts})
         return knowledge_base.articles_html(ArticleList(articles=(summary,), total=1))
@@ -208,7 +225,8 @@ def test_an_article_in_the_list_leads_to_its_text_if_there_is_one_and_says_what_
     behind = of(state="behind", published_at=at, error="A link is broken", remedy="fix it in staging")
     assert ">Layers</a>" in behind and "What to do: fix it in staging." in behind
     assert ">Layers</a>" in of(state="waiting", published_at=at)
-    for hidden in ({"state": "failed"}, {"state": "waiting"}, {"state": "withheld", "published_at": at}):
+    assert ">Layers</a>" in of(state="failed"), "it says why"
+    for hidden in ({"state": "waiting"}, {"state": "withheld", "published_at": at}):
         assert ">Layers</span>" in of(**hidden)
 
 
