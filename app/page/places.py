@@ -33,6 +33,9 @@ SECTION = "section"
 PAGE = "page"
 """The page of the document that is open, by its number in the file."""
 
+NOWHERE = "nowhere"
+"""The address that led here because there is no page at it."""
+
 Place = Literal["ask", "knowledge-base", "gaps", "contributions", "quality", "usage", "network", "shared"]
 _PAGES = "pages"
 

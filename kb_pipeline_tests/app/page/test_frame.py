@@ -3,6 +3,7 @@
 import re
 from base64 import b64encode
 from hashlib import sha256
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -14,12 +15,13 @@ from starlette.routing import Route
 from starlette.testclient import TestClient
 
 from app.language.messages import Messages, languages
-from app.page.frame import Frame, _html, frame
+from app.page.frame import ON_EACH_PAGE, SANS, SERIF, WHERE_ONE_ASKS, Frame, _html, frame, linked
 from app.page.kept import address
 from app.page.policy import policy
 from app.page.topology import ENGINE_FILE
 from kb_pipeline_tests.page_fonts import STREAMLIT
 
+_SCRIPT = re.compile(r"\./static/(?:js|css)/[^\"]+")
 WAITS = '<main id="kb-waiting"'
 
 
@@ -69,11 +71,17 @@ def test_who_names_no_language_of_ours_reads_english(page: TestClient, accepted:
         ("/ask", "./"),
         ("/ask?conversation=conv_1", "./?conversation=conv_1"),
         ("/chat", "./"),
-        ("/Knowledge-Base", "./"),
+        ("/Knowledge-Base", "./knowledge-base"),
+        ("/QUALITY?run=1", "./quality?run=1"),
         ("/index.html", "./"),
+        ("/failures", "./?nowhere=failures"),
+        ("/failures?page=2", "./?page=2&nowhere=failures"),
+        ("/%26x=%0d%0a", "./?nowhere=%26x%3D%0D%0A"),
     ],
 )
-def test_an_address_of_no_page_leads_to_the_first(page: TestClient, path: str, leads_to: str) -> None:
+def test_an_address_of_no_page_leads_to_the_one_that_it_means_or_to_the_first_which_says_so(
+    page: TestClient, path: str, leads_to: str
+) -> None:
     reply = page.get(path)
     assert (reply.status_code, reply.headers["location"]) == (307, leads_to)
 
@@ -94,12 +102,38 @@ def test_nothing_that_paints_waits_for_streamlits_style_sheet() -> None:
     assert html.index(WAITS) < html.index('rel="stylesheet"')
     assert html.index("<script>", html.index(WAITS)) < html.index('rel="stylesheet"')
     assert html.index('rel="stylesheet"') < html.index("@font-face")  # the last one of a name counts
-    assert 'as="font"' not in html
+    assert "SourceSansVF" not in html
 
 
-def test_all_of_streamlits_scripts_are_still_there() -> None:
-    scripts = re.compile(r"\./static/(?:js|css)/[^\"]+")
-    assert sorted(scripts.findall(frame("en", can_ask=True))) == sorted(scripts.findall(_html()))
+def test_all_of_streamlits_scripts_are_still_there_and_each_is_asked_for_once() -> None:
+    asked_for = _SCRIPT.findall(frame("en", can_ask=True))
+    assert set(asked_for) >= set(_SCRIPT.findall(_html()))
+    assert len(asked_for) == len(set(asked_for))
+
+
+@pytest.mark.parametrize(
+    ("can_ask", "elements"), [(False, ON_EACH_PAGE), (True, (*ON_EACH_PAGE, *WHERE_ONE_ASKS))], ids=["a place", "ask"]
+)
+def test_the_code_of_what_a_page_begins_with_is_asked_for_early(can_ask: bool, elements: tuple[str, ...]) -> None:
+    early = set(_SCRIPT.findall(frame("en", can_ask=can_ask))) - set(_SCRIPT.findall(_html()))
+    names = {file.rpartition("/")[2].partition(".")[0] for file in early}
+    assert names >= set(elements)
+    assert "Slider" not in names
+    assert all((STREAMLIT / "static" / file).is_file() for file in early)
+    assert {file.removeprefix(".") for file in early} <= set(linked())  # compressed before somebody asks
+
+
+def test_a_streamlit_without_a_list_of_its_scripts_asks_for_them_itself(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("app.page.frame._LIST", Path("nowhere.json"))
+    frame.cache_clear()
+    assert sorted(_SCRIPT.findall(frame("en", can_ask=True))) == sorted(_SCRIPT.findall(_html()))
+    frame.cache_clear()
+
+
+def test_fonts_of_ours_are_asked_for_early() -> None:
+    html = frame("en", can_ask=True)
+    for font in (SANS, SERIF):
+        assert html.index(f'as="font" type="font/woff2" crossorigin href="{address(font)}"') < html.index("@font-face")
 
 
 @pytest.mark.parametrize("language", languages())
