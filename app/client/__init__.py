@@ -2,6 +2,7 @@
 
 from app.client.agent import AgentClient
 from app.client.answers import (
+    SERVICE_DOWN,
     Agent,
     AnswerStream,
     ClientError,
@@ -15,6 +16,7 @@ from app.client.answers import (
 from app.client.service import Client, ServedBytes
 
 __all__ = [
+    "SERVICE_DOWN",
     "Agent",
     "AgentClient",
     "AnswerStream",

@@ -33,6 +33,10 @@ NOT_THE_SERVICE = Problem(
 )
 
 
+SERVICE_DOWN = "service_down"
+"""The code of the problem that the service cannot be reached."""
+
+
 class ClientError(Exception):
     """A request to the service failed. ``status`` is the HTTP status, or ``None`` if there is none."""
 
@@ -46,7 +50,7 @@ class ServiceDownError(ClientError):
     """The service cannot be reached."""
 
     def __init__(self, url: str) -> None:
-        super().__init__(Problem(code="service_down", message=f"the service does not answer at {url}"))
+        super().__init__(Problem(code=SERVICE_DOWN, message=f"the service does not answer at {url}"))
 
 
 def path_of(*parts: str) -> str:

@@ -60,18 +60,18 @@ async function printTurn(turn) {
 const WAIT_MS = 30000
 const READER_SCROLLS = ['wheel', 'touchstart', 'keydown', 'pointerdown']
 
-// Scrolls to an element as soon as it is there, and again for a while, because images above it still load and Streamlit
-// follows what is added at the bottom; until the reader scrolls.
+const isComplete = () => document.querySelector('[data-testid="stApp"]').dataset.testScriptState === 'notRunning'
+
+// Scrolls to an element as soon as it is there, and again until a while after the page is complete, because images above
+// it still load and Streamlit follows what is added at the bottom; until the reader scrolls.
 function keepInView(find, block) {
   const giveUp = Date.now() + WAIT_MS
-  let until = giveUp
+  let until
   const look = setInterval(() => {
     const element = find()
-    if (element) {
-      until = Math.min(until, Date.now() + REVEAL_MS)
-      element.scrollIntoView({ block })
-    }
-    if (Date.now() > until) stop()
+    element?.scrollIntoView({ block })
+    until = element && isComplete() ? (until ?? Date.now() + REVEAL_MS) : undefined
+    if (Date.now() > (until ?? giveUp)) stop()
   }, 60)
   const stop = () => clearInterval(look)
   for (const input of READER_SCROLLS) document.addEventListener(input, stop, { once: true, passive: true })

@@ -9,11 +9,12 @@ from typing import Literal
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from app.client import Client, ClientError
+from app.client import Client, ClientError, ServiceDownError
 from app.grounding.clarification import asked_back_in_markdown
-from app.page import asking, backlog, bridge, places, scope, session, sharing, source
+from app.page import asking, away, backlog, bridge, places, scope, session, sharing, source
 from app.page.asking import SentQuestion, show_options
 from app.page.failures import failure_html, ingest_if_advised, panel, sentence
+from app.page.folding import begin_of_fold
 from app.page.labels import label, moment
 from app.page.markup import Chip, answer_blocks, plain_chip
 from app.page.running import Running, runnings
@@ -91,6 +92,7 @@ def answer_html(
     sections = cited_sections(answer, stale)
     chips = _chips(answer.citations, stale, at)
     start, end = answer.folded or (len(answer.answer),) * 2
+    start = begin_of_fold(answer.answer, start, end)
     parts = (answer.answer[:start], answer.answer[start:end], answer.answer[end:])
     first, folded, last = (answer_blocks(part, chips) for part in parts)
     more = [render("answer", "folded", "".join(folded))] if folded else []
@@ -270,18 +272,13 @@ class AnswerView:
 
 _COLUMNS = 2
 """Suggestions beside each other; a third would break most questions into three lines."""
-_GREETING = (
-    '<div class="kb-welcome"><h1>What would you like to know?</h1>'
-    "<p>Answers come only from your articles, with their screenshots, "
-    "and every sentence links to its source.</p></div>"
-)
 
 
 def show_welcome(client: Client, place: DeltaGenerator) -> str | None:
     """Show the greeting and suggestions; the question that the reader chose, if any."""
     health = client.health()
     with place.container():
-        st.html(_GREETING)
+        st.html(render("answer", "welcome", st.query_params.get(places.NOWHERE)))
         if not health.index.reachable or not health.index.chunks:
             problem = health.index.problem or "there are no articles in the index yet"
             command = ingest_if_advised(problem)
@@ -332,7 +329,7 @@ def show() -> None:
     client, conversation_id = session.client(), st.query_params.get(places.CONVERSATION)
     running = runnings().find(session.asker(), conversation_id) if conversation_id else None
     was_done = running is not None and running.done
-    conversation = _stored(client, conversation_id) if conversation_id else None
+    conversation, is_away = _stored(client, conversation_id, running) if conversation_id else (None, False)
     if conversation_id and not (conversation or running):
         st.html(panel("This conversation was not found", "It was deleted, or it is not yours.", kind="note"))
         return
@@ -342,9 +339,13 @@ def show() -> None:
         st.session_state.setdefault(_GIVEN_HERE, set()).add(running.response_id)
         running = None
     stored = _without_running_turn(running, stored)
+    waits = running is not None and running.was_refused
+    if is_away:
+        st.bottom.html(away.line(has_question=waits))
     wanted = scope.choose(conversation_id, stored[-1] if stored else None)
-    sent = asking.typed(is_disabled=running is not None and not was_done) or asking.taken_next()
-    is_over = not (running or sent)
+    is_disabled = waits or (running is not None and not was_done)
+    sent = asking.typed(is_disabled=is_disabled) or asking.taken_next()
+    is_over = not (running or sent or is_away)
     for at, turn in enumerate(stored):
         show_turn(turn, at, has_buttons=is_over and at == len(stored) - 1)
     if conversation and conversation.not_compared:
@@ -366,9 +367,25 @@ def show() -> None:
         options = sent.options or AskOptions(mode=backlog.wanted(), scope=wanted)
         running = _ask(client, conversation_id, sent, options)
         was_done = False
-    if running and show_running(running, len(stored), was_done=was_done):
+    if running and waits:
+        is_sent_again = _show_waiting(running, len(stored), conversation_id or "", is_away=is_away)
+    else:
+        is_sent_again = running is not None and show_running(running, len(stored), was_done=was_done)
+    if running and is_sent_again:
         _ask(client, conversation_id, SentQuestion(running.question, running.picture), running.options)
         st.rerun()
+    if is_away or waits:
+        away.go_on_when_back()
+
+
+def _show_waiting(running: Running, at: int, conversation_id: str, *, is_away: bool) -> bool:
+    """Show a question that the service was not there to take; whether it is time to send it again."""
+    with st.container(key=f"turn-{at}", gap="small"):
+        show_question(running.question, running.picture.url if running.picture else "")
+        forget = runnings().forget
+        back = ":material/undo:"
+        st.button("Take it back", icon=back, key="take-back", on_click=forget, args=(session.asker(), conversation_id))
+    return not is_away and running.may_be_sent_again
 
 
 def wants_web(last: Turn) -> bool:
@@ -394,14 +411,30 @@ def _next_question(last: Turn) -> SentQuestion | None:
     return SentQuestion(chosen) if chosen else None
 
 
-def _stored(client: Client, conversation_id: str) -> Conversation | None:
-    """The stored conversation; ``None`` if there is none, because it was deleted or its first answer is in progress."""
+_READ = "conversation-read"
+"""The conversation that the reader has before them."""
+
+
+def _stored(client: Client, conversation_id: str, running: Running | None) -> tuple[Conversation | None, bool]:
+    """The stored conversation; ``None`` if there is none, because it was deleted or its first answer is in progress.
+
+    While the service does not answer it is as it was read, which is told beside it.
+    """
     try:
-        return client.conversation(conversation_id)
+        conversation = client.conversation(conversation_id)
+    except ServiceDownError:
+        read: Conversation | None = st.session_state.get(_READ)
+        read = read if read and read.id == conversation_id else None
+        if not (read or running):
+            raise
+        return read, True
     except ClientError as exc:
+        st.session_state.pop(_READ, None)
         if exc.status != 404:
             raise
-        return None
+        return None, False
+    st.session_state[_READ] = conversation
+    return conversation, False
 
 
 def not_compared_html(reason: str) -> str:
@@ -422,4 +455,5 @@ def _without_running_turn(running: Running | None, stored: tuple[Turn, ...]) -> 
 def _ask(client: Client, conversation_id: str | None, asked: SentQuestion, options: AskOptions) -> Running:
     conversation_id = conversation_id or f"conv_{uuid.uuid4().hex}"
     st.query_params[places.CONVERSATION] = conversation_id
+    st.query_params.pop(places.NOWHERE, None)
     return runnings().ask(client, session.asker(), conversation_id, asked.question, options, asked.picture)

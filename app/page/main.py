@@ -10,8 +10,10 @@ from pathlib import Path
 import streamlit as st
 from streamlit.navigation.page import Page
 
+from app.client import ServiceDownError
 from app.page import (
     audience,
+    away,
     chat,
     contributions,
     failures,
@@ -91,6 +93,8 @@ def main() -> None:
     except Exception as exc:
         failures.show_failure(exc)
         st.button("Try again", icon=":material/refresh:", key="try-again")
+        if isinstance(exc, ServiceDownError):
+            away.go_on_when_back()
 
 
 def _pages(area: _Area, *, is_shown: bool) -> dict[Place, Page]:

@@ -4,19 +4,22 @@ connection, and Stop ends it at once.
 
 import asyncio
 import threading
+import time
 from collections.abc import Coroutine
 from concurrent.futures import Future
 from typing import Any
 
 import streamlit as st
 
-from app.client import AnswerStream, Client, ClientError, SearchStep, SentPicture
+from app.client import SERVICE_DOWN, AnswerStream, Client, ClientError, SearchStep, SentPicture
 from app.page import steps
 from app.page.session import Who
 from app.page.under_way import UnderWay
 from app.schema.wire import Problem
 from kb_pipeline.asking import NO_OPTIONS, AskOptions
 
+_AGAIN_SECONDS = 2.0
+"""Between two attempts to send a question that the service did not take."""
 _UNEXPECTED = Problem(code="unexpected", message="the answer failed unexpectedly; the page's log has the details")
 
 
@@ -34,6 +37,7 @@ class Running:
         self.problem: Problem | None = None
         self.done = False
         self.stopped = False
+        self._asked_at = time.monotonic()
         self._changed = threading.Condition()
         self._future: Future[None] | None = None
         self._stream: AnswerStream | None = None
@@ -42,6 +46,16 @@ class Running:
     def response_id(self) -> str | None:
         """The service's id of the answer, once the stream has begun."""
         return self._stream.response_id if self._stream else None
+
+    @property
+    def was_refused(self) -> bool:
+        """Whether the service was not there to take the question."""
+        return self.done and not self.text and self.problem is not None and self.problem.code == SERVICE_DOWN
+
+    @property
+    def may_be_sent_again(self) -> bool:
+        """Whether it was sent long enough ago to be sent again by itself."""
+        return time.monotonic() - self._asked_at >= _AGAIN_SECONDS
 
     def start(self, client: Client, conversation: str, loop: asyncio.AbstractEventLoop) -> None:
         """Ask the question in the event loop of another thread."""

@@ -35,6 +35,48 @@ def test_a_reader_is_greeted_with_questions_of_the_articles(service: Client, ope
     assert suggested == [*service.suggestions().questions]
 
 
+def test_who_comes_from_an_address_of_no_page_is_told_so_until_they_ask(service: Client, open_page: Open) -> None:
+    page = open_page(nowhere="<b>failures")
+    assert "There is no page <b>/&lt;b&gt;failures</b>" in html(page)
+    assert "What would you like to know?" in html(page)
+    assert "There is no page" not in html(ask(page))
+    assert "nowhere" not in page.query_params
+
+
+def test_what_was_read_stays_and_a_question_is_kept_while_the_service_does_not_answer(
+    service: Client, open_page: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("app.page.running._AGAIN_SECONDS", 0.0)
+    page = ask(open_page())
+    ask_at("http://127.0.0.1:9", monkeypatch)
+    shown = html(page.run())
+    assert "does not answer at the moment" in shown and "kb serve" in shown
+    assert "Crop to Content" in shown, "what was read"
+    shown = html(ask(page, "How do I undo a crop?"))
+    assert "Your question is kept" in shown and "How do I undo a crop?" in shown and "Crop to Content" in shown
+    assert page.chat_input[0].disabled
+    ask_at(service.url, monkeypatch)
+    shown = html(page.run())
+    assert "does not answer" not in shown
+    assert shown.count("How do I undo a crop?</p>") == 1
+    (conversation,) = service.conversations().conversations
+    assert [turn.question for turn in service.conversation(conversation.id).turns] == [
+        QUESTION,
+        "How do I undo a crop?",
+    ]
+
+
+def test_a_question_that_is_kept_can_be_taken_back(
+    service: Client, open_page: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    page = ask(open_page())
+    ask_at("http://127.0.0.1:9", monkeypatch)
+    ask(page, "How do I undo a crop?")
+    shown = html(page.button(key="take-back").click().run())
+    assert "How do I undo a crop?" not in shown and "Crop to Content" in shown
+    assert not page.chat_input[0].disabled
+
+
 def test_an_answer_comes_with_references_sources_and_images(service: Client, open_page: Open) -> None:
     shown = html(ask(open_page()))
     assert f'<div class="kb-question"><p>{QUESTION}</p></div>' in shown
@@ -80,9 +122,11 @@ def test_a_misspelt_question_is_answered_as_it_was_meant(service: Client, open_p
     assert not any("crop a layer" in button.label for button in page.main.button)
 
 
-def test_what_else_the_article_says_is_named_below_the_answer(service: Client, open_page: Open) -> None:
+def test_what_else_the_article_says_stands_below_the_answer_where_there_is_room(
+    service: Client, open_page: Open
+) -> None:
     shown = html(ask(open_page(), "How do I undo the last crop?"))
-    assert "Crop a layer" in shown.partition("Show more")[2]
+    assert "Crop a layer" in shown and "Show more" not in shown
 
 
 def test_an_answer_is_proposed_where_there_is_none(service: Client, open_page: Open) -> None:
