@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from app.grounding.statements import Statement
-from app.judging.base import Judge, Judged, Verdict
+from app.judging.base import Judge, Judged, Nobody, Verdict
 from app.settings import AppSettings
 from kb_pipeline.errors import SettingsError
 from kb_pipeline.plugins import find_opener
@@ -18,12 +18,6 @@ if TYPE_CHECKING:
 __all__ = ["JUDGES", "Judge", "Judged", "Statement", "Verdict", "open_judge"]
 
 Opener = Callable[[AppSettings, "ChatClient | None"], Judge]
-
-
-def _none(_settings: AppSettings, _client: "ChatClient | None") -> Judge:
-    from app.judging.nobody import Nobody
-
-    return Nobody()
 
 
 def _chat(settings: AppSettings, client: "ChatClient | None") -> Judge:
@@ -40,7 +34,7 @@ def _onnx(settings: AppSettings, _client: "ChatClient | None") -> Judge:
     return OnnxFolderJudge(settings.judge or "")
 
 
-JUDGES: dict[str, Opener] = {"none": _none, "chat": _chat, "onnx": _onnx}
+JUDGES: dict[str, Opener] = {"none": lambda *_: Nobody(), "chat": _chat, "onnx": _onnx}
 
 
 def open_judge(settings: AppSettings, client: "ChatClient | None" = None) -> Judge:

@@ -40,11 +40,6 @@ class Judged:
     verdicts: list[Verdict | None]
     usage: TokenUsage | None = None
 
-    @property
-    def is_nothing(self) -> bool:
-        """Whether no statement was judged."""
-        return not any(self.verdicts)
-
 
 class Judge(ABC):
     """Judges statements. A backend implements :meth:`verdicts_on`, and sets ``name``, as ``KB_JUDGE`` has it.
@@ -81,6 +76,15 @@ class Judge(ABC):
 
     async def close(self) -> None:  # noqa: B027  (most have nothing to close)
         """Close what it opened itself."""
+
+
+class Nobody(Judge):
+    """Judges no statement, and costs nothing (``KB_JUDGE=none``): answers are as they are without a judge."""
+
+    name = "none"
+
+    async def verdicts_on(self, question: str, statements: Sequence[Statement], passages: Mapping[int, str]) -> Judged:
+        return Judged([None] * len(statements))
 
 
 def cited_by(statement: Statement, passages: Mapping[int, str]) -> list[int]:
