@@ -8,9 +8,10 @@ from fastapi import APIRouter, Query
 
 from app.api.gate import TheService, Who
 from app.library.articles import ArticleNotFoundError
+from app.library.documents import document_facts
 from app.schema.asking import Collection, CollectionKind, CollectionList
 from app.schema.documents import DocumentDetails, DocumentItem, DocumentList, DocumentListParameters, DocumentPassage
-from kb_pipeline.records import Chunk, DocumentSort, Quoted
+from kb_pipeline.records import Chunk, Quoted
 from kb_pipeline.search.base import SearchFilter
 
 _MOST_COUNTED = 1000
@@ -36,7 +37,7 @@ async def documents(
         who,
         _limits(filters),
         sort=filters.sort,
-        descending=_is_descending(filters),
+        descending=filters.sort == "upload_date" if filters.descending is None else filters.descending,
         limit=filters.limit,
         offset=filters.offset,
     )
@@ -78,14 +79,11 @@ async def document(article_id: str, service: TheService, who: Who) -> DocumentDe
     row = page.documents[0]
     entry = row.entry
     return DocumentDetails(
-        **_item(row).model_dump(),
-        summary_standard=entry.summary.standard_text,
+        article_id=row.article_id,
+        **document_facts(row),
         brief=tuple(map(_passage, entry.summary.brief)),
         standard=tuple(tuple(map(_passage, paragraph)) for paragraph in entry.summary.standard),
         headings=tuple(map(_passage, entry.headings)),
-        source_url=row.source_url,
-        created=entry.created,
-        changed=entry.changed,
     )
 
 
@@ -101,25 +99,8 @@ def _limits(filters: DocumentListParameters) -> SearchFilter:
     )
 
 
-def _is_descending(filters: DocumentListParameters) -> bool:
-    newest_first: tuple[DocumentSort, ...] = ("upload_date",)
-    return filters.sort in newest_first if filters.descending is None else filters.descending
-
-
 def _item(row: Chunk) -> DocumentItem:
-    entry = row.entry
-    return DocumentItem(
-        article_id=row.article_id,
-        title=row.title,
-        filename=entry.filename,
-        document_type=entry.document_type,
-        department=entry.department,
-        author=entry.author,
-        language=entry.language,
-        upload_date=entry.upload_date,
-        page_count=entry.page_count,
-        summary_brief=entry.summary.brief_text,
-    )
+    return DocumentItem(article_id=row.article_id, **document_facts(row))
 
 
 def _passage(quoted: Quoted) -> DocumentPassage:

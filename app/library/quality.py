@@ -27,7 +27,7 @@ from kb_pipeline.errors import KnowledgeBaseError
 from kb_pipeline.evaluation.answers import ANSWER_MEASURES, GivenAnswer
 from kb_pipeline.evaluation.comparison import TELLING, compare
 from kb_pipeline.evaluation.history import load_outcomes, load_run, load_runs
-from kb_pipeline.evaluation.records import Evaluation, EvaluationRun, Kind, QuestionOutcome, Ranked, Score
+from kb_pipeline.evaluation.records import Evaluation, EvaluationRun, Kind, QuestionOutcome, Ranked
 from kb_pipeline.settings import Settings
 
 _FOUND = {
@@ -92,7 +92,7 @@ class Quality:
             before=_run(earlier.run, who),
             after=_run(later.run, who),
             questions=compared.questions,
-            differences={name: _score(score) for name, score in compared.differences.items()},
+            differences={name: QualityScore(**score.model_dump()) for name, score in compared.differences.items()},
             changes=tuple(
                 QualityChange(
                     fate=change.fate,
@@ -195,7 +195,3 @@ def _run(run: EvaluationRun, who: Principal) -> QualityRun:
 _SHARED_RUN_FIELDS = {name for name in QualityRun.model_fields if name in EvaluationRun.model_fields} - {
     *("question_sets", "unknown_articles")
 }
-
-
-def _score(score: Score) -> QualityScore:
-    return QualityScore(**score.model_dump())

@@ -13,8 +13,6 @@ from kb_pipeline.records import KnowledgeMode
 WHOLE_ANSWER = "whole_answer"
 """Key of a request's ``metadata``: with the value "true", a response carries the whole :class:`ChatAnswer`."""
 
-"""What an answer begins with that only quotes what is close."""
-
 AnsweredBy = Literal["agent", "retrieve-first", "extractive"]
 
 

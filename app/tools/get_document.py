@@ -5,10 +5,11 @@ from typing import Annotated
 from pydantic import Field, StringConstraints
 
 from app.callers.principal import Principal
+from app.library.documents import document_facts
 from app.logs.auditing import note, note_call
 from app.tools.base import Arguments, Tool, ToolResult
 from app.tools.failures import ToolError
-from kb_pipeline.records import DocumentEntry, SearchHit
+from kb_pipeline.records import SearchHit
 from kb_pipeline.search.base import SearchFilter
 
 
@@ -44,23 +45,7 @@ class GetDocumentTool(Tool[GetDocumentArguments]):
                 "use the doc_id that a search or a list returned, not a title",
             )
         row = page.documents[0]
-        entry = row.document or DocumentEntry(filename=row.filename)
-        document = {
-            "doc_id": row.article_id,
-            "filename": entry.filename,
-            "title": row.title,
-            "document_type": entry.document_type,
-            "department": entry.department,
-            "author": entry.author,
-            "language": entry.language,
-            "upload_date": entry.upload_date,
-            "created": entry.created,
-            "changed": entry.changed,
-            "page_count": entry.page_count,
-            "summary_brief": entry.summary.brief_text,
-            "summary_standard": entry.summary.standard_text,
-            "headings": [{"text": heading.text, "page_number": heading.page} for heading in entry.headings],
-            "source_url": row.source_url,
-        }
+        headings = [{"text": heading.text, "page_number": heading.page} for heading in row.entry.headings]
+        document = {"doc_id": row.article_id, **document_facts(row), "headings": headings}
         hits = (SearchHit(chunk=row, score=0.0),)
         return ToolResult({"document": document}, 1, hits, query=arguments.doc_id, filters=limits)

@@ -5,9 +5,13 @@ from typing import Any
 from pydantic import Field
 
 from app.callers.principal import Principal
+from app.library.documents import document_facts
 from app.tools.base import Arguments, Tool, ToolResult
 from app.tools.filters import DocumentFilters
-from kb_pipeline.records import Chunk, DocumentEntry, DocumentSort, SearchHit
+from kb_pipeline.records import Chunk, DocumentSort, SearchHit
+
+_LISTED = "filename title document_type upload_date summary_brief department author page_count".split()
+"""The facts of each document in a list; the rest is got for one."""
 
 
 class ListDocumentsArguments(Arguments):
@@ -45,15 +49,5 @@ class ListDocumentsTool(Tool[ListDocumentsArguments]):
 
 
 def _listed(row: Chunk) -> dict[str, Any]:
-    entry = row.document or DocumentEntry(filename=row.filename)
-    return {
-        "doc_id": row.article_id,
-        "filename": entry.filename,
-        "title": row.title,
-        "document_type": entry.document_type,
-        "upload_date": entry.upload_date,
-        "summary_brief": entry.summary.brief_text,
-        "department": entry.department,
-        "author": entry.author,
-        "page_count": entry.page_count,
-    }
+    facts = document_facts(row)
+    return {"doc_id": row.article_id, **{name: facts[name] for name in _LISTED}}
