@@ -47,7 +47,7 @@ def visible_image_paths(layout: Layout, paths: Iterable[str], who: Principal) ->
     """
     named = [(article_id, path) for path in paths for article_id in _article_of(path)]
     articles = list(dict.fromkeys(article_id for article_id, _ in named))
-    may = for_each(layout.serving_root, lambda article_id: _may_see(layout, article_id, who), articles)
+    may = for_each(layout.serving_root, lambda article_id: may_see(layout, article_id, who), articles)
     visible = {article_id for article_id, is_visible in zip(articles, may, strict=True) if is_visible}
     return [path for article_id, path in named if article_id in visible]
 
@@ -56,15 +56,6 @@ def _article_of(path: str) -> Iterator[str]:
     article_id, _, image = path.partition("/")
     if _IMAGE_PATH.fullmatch(image):
         yield article_id
-
-
-def _may_see(layout: Layout, article_id: str, who: Principal) -> bool:
-    try:
-        return may_see(layout, article_id, who)
-    except TransientError:
-        raise
-    except (KnowledgeBaseError, OSError, ValueError):
-        return False  # as for the picture itself: whose readers are not known, nobody sees
 
 
 def _not_found(article_id: str, image_path: str) -> ImageNotFoundError:

@@ -15,6 +15,7 @@ from pathlib import Path
 from upath import UPath
 
 from app.callers.principal import Principal
+from kb_pipeline.errors import KnowledgeBaseError, TransientError
 from kb_pipeline.flow.access import AccessLists
 from kb_pipeline.flow.layers.serving_article import load_manifest
 from kb_pipeline.steps.article_ids import is_article_id
@@ -62,16 +63,22 @@ class OpenedFile:
 def may_see(layout: Layout, article_id: str, who: Principal) -> bool:
     """Whether this person may see the published article, by its newest access list.
 
+    Nobody sees one that is not published, or whose access list cannot be read.
+
     Raises:
-        FileNotFoundError: it is not published.
-        KnowledgeBaseError: the access list cannot be read.
+        TransientError: the storage account that holds the list does not answer.
     """
     if not is_article_id(article_id):
         return False
     folder = layout.serving(article_id)
-    version = version_of(folder / "manifest.json")
-    published = _access_known(folder, version) if version else _access(folder)
-    return who.may_read(AccessLists(layout).readers(article_id, published))
+    try:
+        version = version_of(folder / "manifest.json")
+        published = _access_known(folder, version) if version else _access(folder)
+        return who.may_read(AccessLists(layout).readers(article_id, published))
+    except TransientError:
+        raise
+    except (KnowledgeBaseError, OSError, ValueError):
+        return False
 
 
 def version_of(path: UPath) -> Version:
