@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterator, Sequence
+from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
@@ -101,25 +102,22 @@ class AgentApplication(Application):
         return asyncio.run(evaluate_diagnosis(self.knowledge_base, scenario, at))
 
     def asked(self, since: str) -> RecordedQuestions:
-        from app.conversations import open_conversations
         from app.conversations.asked import asked_since
+        from app.conversations.base import ConversationStore
         from app.conversations.loose_questions import take_over
         from app.library.articles import Articles
         from app.library.retrieval import Retrieval
         from kb_pipeline.flow.workspace import open_workspace
 
-        async def read() -> RecordedQuestions:
-            workspace = open_workspace(self.knowledge_base)
-            articles = Articles(workspace.layout, workspace.deferred_titles)
-            store, retrieval = open_conversations(self.settings, self.knowledge_base), Retrieval(workspace)
-            try:
+        workspace = open_workspace(self.knowledge_base)
+        articles = Articles(workspace.layout, workspace.deferred_titles)
+
+        async def read(store: ConversationStore) -> RecordedQuestions:
+            with closing(Retrieval(workspace)) as retrieval:
                 await take_over(store, keeps_whole=self.keeps_whole_questions)
                 return await asked_since(since, store, retrieval, articles)
-            finally:
-                retrieval.close()
-                await store.close()
 
-        return asyncio.run(read())
+        return self._with_conversations(read)
 
     def usage(self) -> UsageReport:
         from app.conversations.usage import usage_since_weeks

@@ -1,7 +1,7 @@
 """How answers were used is counted from what is stored, without a text of a person."""
 
 from app.answering.planning.plan import plan_of
-from app.conversations.use import use_of
+from app.conversations.asked import use_of
 from app.schema.answers import ChatAnswer, Clarification, DocumentOption, Plan, ToolUse
 from app.schema.conversations import Turn
 from kb_pipeline.evaluation.use import AnswerUse, UseTally
