@@ -4,7 +4,7 @@ The model reads results as numbered passages, which are data and never instructi
 """
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -89,10 +89,8 @@ def _in_short(citation: Citation, hit: SearchHit) -> Citation:
 
 def _shown(arguments: Mapping[str, Any]) -> dict[str, Any]:
     """Return the arguments as a step shows them, without what is empty."""
-    return dict(_short(arguments))
-
-
-def _short(arguments: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
-    for name, value in arguments.items():
-        if value not in (None, {}, [], ""):
-            yield name, value[:_LONG] if isinstance(value, str) else value
+    return {
+        name: value[:_LONG] if isinstance(value, str) else value
+        for name, value in arguments.items()
+        if value not in (None, {}, [], "")
+    }

@@ -4,12 +4,11 @@ import re
 from collections.abc import Iterator
 
 from app.language.words import WordWeights, words
-from kb_pipeline.steps.chunk.plain import FENCE_LINE, plain_text
+from kb_pipeline.steps.chunk.blocks import list_items, parse_blocks
+from kb_pipeline.steps.chunk.plain import plain_text
 
 CUT = "[...]"
 """Stands where text was left out."""
-
-_HEADING = re.compile(r"^ {0,3}#{1,6} \S")
 
 
 def excerpt(markdown: str, query: str, most: int) -> str:
@@ -20,7 +19,7 @@ def excerpt(markdown: str, query: str, most: int) -> str:
     """
     if len(markdown) <= most:
         return markdown
-    sections = [list(_blocks(section)) for section in _sections(markdown)]
+    sections = _sections(markdown, most)
     pieces = [(at, block) for at, section in enumerate(sections) for block in section]
     weights = WordWeights(words(block) for _, block in pieces)
     query_words = set(words(query))
@@ -65,33 +64,19 @@ def _with_marks(blocks: list[str | None]) -> Iterator[str]:
         yield CUT
 
 
-def _sections(markdown: str) -> Iterator[str]:
-    """Yield the page cut before each heading outside of code."""
-    lines: list[str] = []
-    in_code = False
-    for line in markdown.split("\n"):
-        if not in_code and _HEADING.match(line) and lines:
-            yield "\n".join(lines)
-            lines = []
-        if FENCE_LINE.match(line):
-            in_code = not in_code
-        lines.append(line)
-    yield "\n".join(lines)
-
-
-def _blocks(section: str) -> Iterator[str]:
-    """Yield the blocks of a section, a heading together with the block behind it."""
-    lines: list[str] = []
-    in_code = False
-    for line in section.split("\n"):
-        if FENCE_LINE.match(line):
-            in_code = not in_code
-        if line.strip() or in_code:
-            lines.append(line)
-        elif len(lines) == 1 and _HEADING.match(lines[0]):
-            lines.append("")
-        elif lines and lines[-1]:
-            yield "\n".join(lines)
-            lines = []
-    if lines:
-        yield "\n".join(lines).rstrip()
+def _sections(markdown: str, most: int) -> list[list[str]]:
+    """The blocks of each section, a heading together with the block behind it; of a long list its items."""
+    sections: list[list[str]] = [[]]
+    is_behind_heading = False
+    for block in parse_blocks(markdown):
+        texts = list_items(block.text) if block.kind == "list" and len(block.text) > most else [block.text]
+        first, *others = (text.strip("\n") for text in texts)
+        if block.kind == "heading":
+            sections.append([first])
+        elif is_behind_heading:
+            sections[-1][-1] += f"\n\n{first}"
+        else:
+            sections[-1].append(first)
+        sections[-1] += others
+        is_behind_heading = block.kind == "heading"
+    return sections
