@@ -5,7 +5,7 @@ what it does, the head of a table with its rows.
 """
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass
 from functools import partial
 from itertools import islice, takewhile
@@ -42,9 +42,12 @@ _REACH = 5
 """Parts of a section between what is quoted and a picture that still shows it."""
 _PICTURES = 3
 """Pictures that are shown at once; more would push the sources off the screen."""
-_NUMBERED = re.compile(r"[\w.-]*\d[\w-]*")
+_IDENTIFIER = re.compile(r"(?<![\w-])(?:--?|[\\$])?\w+(?:[.-]\w+)*")
+_SIGNS = "-\\$"
+"""What the name of an option, a command or a variable begins with."""
 _SHORTEST_NUMBER = 3
 """Characters of a number or an identifier that names one thing; shorter ones count things."""
+_ESCAPED = re.compile(r"\\(?=[^A-Za-z0-9\s])")
 _AS_NEAR = 0.9
 """Share of the first section's score from which another one is quoted as well."""
 _NEAR = 0.8
@@ -111,11 +114,14 @@ def best_lead(query: str, citations: Sequence[Citation], nearness: Nearness) -> 
     """What answers best of passages, best first: that whose sentences and whose score are nearest together.
 
     The search compares whole sections, so that the sentence that answers may stand in the second one. The first one
-    has no rival if the question names its heading, or if it answers what another section asks.
+    has no rival if the question names its heading or an option in it, or if it answers what another section asks.
     """
+    question = query.partition("\n")[0]
     found = (lead for each in citations if (lead := lead_of(query, each, nearness)))
     first = next(found, None)
-    if first is None or _is_named_section(query.partition("\n")[0], first.citation):
+    if first is None or _is_named_section(question, first.citation):
+        return first
+    if _names_of(identifiers(question), first.citation):
         return first
     if any(_asks(each, first.citation) for each in citations):
         return first
@@ -140,16 +146,20 @@ def named_first(query: str, citations: Sequence[Citation]) -> list[Citation]:
     """The passages with those first in which a heading stands that the question names, and then those below it.
 
     Other sections say the same words oftener; who asks in the words of a heading, no more and no less, means its
-    section, from where it begins.
+    section, from where it begins. Behind them come those that have an option or a command as a name that the question
+    says.
     """
     question = query.partition("\n")[0]
+    asked = identifiers(question)
     articles = list(dict.fromkeys(citation.article_id for citation in citations))
 
     def rank(citation: Citation) -> tuple[object, ...]:
         if _named_heading(question, citation):
             return (0,)
         is_below = _is_named_section(question, citation)
-        return (1, articles.index(citation.article_id), citation.pages[:1]) if is_below else (2,)
+        if is_below:
+            return (1, articles.index(citation.article_id), citation.pages[:1])
+        return (2, -_names_of(asked, citation))
 
     return sorted(citations, key=rank)
 
@@ -158,6 +168,14 @@ def _is_named_section(question: str, citation: Citation) -> bool:
     """Whether the question names a heading in a passage, or one that the passage stands under."""
     above = any(_is_named(question, heading) for heading in citation.heading_path)
     return above or _named_heading(question, citation) is not None
+
+
+def _names_of(asked: Set[str], citation: Citation) -> int:
+    """How many of the identifiers that are asked for are names of one block of a passage."""
+    if not asked:
+        return 0
+    names = ("\n".join(unit.text for unit in block.terms) for block in blocks_of(citation))
+    return max((len(asked & identifiers(name)) for name in names), default=0)
 
 
 def answering_first(citations: Sequence[Citation]) -> list[Citation]:
@@ -206,7 +224,8 @@ def lead_of(question: str, citation: Citation, nearness: Nearness) -> Lead | Non
         return None
     heading = _named_heading(question, citation)
     below = set(_below(heading, question, windows)) if heading else ()
-    named = [len(_exact(question) & _exact(units[-1].text)) if _is_table(block) else 0 for block, units in windows]
+    asked = identifiers(question)
+    named = [len(asked & identifiers(_name(block, units))) if asked else 0 for block, units in windows]
     best = max(range(len(scores)), key=lambda at: (at in below, named[at], round(scores[at], 6), -at))
     block, units = windows[best]
     return Lead(citation, _from_beginning(block, units), heading_of(block), scores[best])
@@ -244,9 +263,22 @@ def _letters(text: str) -> str:
     return "".join(filter(str.isalnum, text.casefold()))
 
 
-def _exact(text: str) -> set[str]:
-    """The numbers and identifiers of a text: a row of a table is known by them, vectors of words are not."""
-    return {word for word in _NUMBERED.findall(readable(text).casefold()) if len(word) >= _SHORTEST_NUMBER}
+def identifiers(text: str) -> set[str]:
+    """The numbers and identifiers of a markdown text, such as ``P-10888``, ``--exclude-dir`` and ``max_connections``.
+
+    A row of a table or an option is known by them, vectors of words are not.
+    """
+    return {word.casefold() for word in _IDENTIFIER.findall(_ESCAPED.sub("", readable(text))) if _identifies(word)}
+
+
+def _identifies(word: str) -> bool:
+    is_numbered = len(word) >= _SHORTEST_NUMBER and any(map(str.isdigit, word))
+    return is_numbered or word[0] in _SIGNS or "_" in word.strip("_")
+
+
+def _name(block: PassageBlock, units: Sequence[Unit]) -> str:
+    """What a part of a passage is known by: the row of a table, or else the names that it stands under."""
+    return "\n".join(unit.text for unit in (units[-1:] if _is_table(block) else block.terms))
 
 
 def _windows(blocks: Sequence[PassageBlock]) -> Iterator[tuple[PassageBlock, tuple[Unit, ...]]]:

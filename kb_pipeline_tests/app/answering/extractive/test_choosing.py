@@ -5,6 +5,7 @@ import pytest
 from app.answering.extractive.choosing import (
     answering_first,
     best_lead,
+    identifiers,
     lead_of,
     named_first,
     near,
@@ -133,6 +134,46 @@ def test_an_option_is_quoted_with_its_name() -> None:
         "Sets how bright the lamp is.",
         "It goes from 0 to 100.",
     ]
+
+
+COMMANDS = (
+    "**\\\\watch**\n\nRepeats what was asked for last, and shows the time of each lamp that it asks.\n\n"
+    "**\\\\timing**\n\nTurns a display on or off.\n\n**\\-\\-exclude\\_dir=GLOB**, **-e**\n\nLeaves some out."
+)
+
+
+@pytest.mark.parametrize(
+    ("question", "name"),
+    [
+        ("What does \\timing do, is the time shown?", "\\\\timing"),
+        ("When do I ask with --exclude_dir?", "\\-\\-exclude"),
+    ],
+)
+def test_an_option_that_the_question_says_is_quoted_whatever_is_nearer(question: str, name: str) -> None:
+    assert lead(question, COMMANDS)[0].startswith(f"**{name}")
+
+
+def test_a_passage_with_the_option_that_the_question_says_has_no_rival() -> None:
+    question = "What does \\timing do?"
+    found = passages("What does timing do? It does what timing does.", COMMANDS)
+    ordered = named_first(question, found)
+    assert [each.number for each in ordered] == [2, 1]
+    quoted = best_lead(question, ordered, NEARNESS)
+    assert quoted is not None
+    assert quoted.citation.number == 2
+    assert named_first("What does the timing do?", found) == found
+
+
+@pytest.mark.parametrize(
+    ("text", "known"),
+    [
+        ("Part P-10888 of 2 costs 30 EUR", {"p-10888"}),
+        ("`--exclude-dir`, *max\\_connections* and $HOME", {"--exclude-dir", "max_connections", "$home"}),
+        ("well-known _words_ - or __names__", set()),
+    ],
+)
+def test_identifiers_are_told_from_words(text: str, known: set[str]) -> None:
+    assert identifiers(text) == known
 
 
 @pytest.mark.parametrize("question", ["How do I reset the lamp?", "When do I press the red key?"])
