@@ -212,16 +212,8 @@ def test_planning_is_pure_but_for_what_follows_a_plan() -> None:
 
 def test_diagnosis_is_pure_but_for_what_reads_the_store_and_the_documents() -> None:
     allowed = {"app.network", "app.schema", *(f"kb_pipeline.{room}" for room in ("network", "errors", "wording"))}
-    impure = (
-        "by_rules.py",
-        "by_agents.py",
-        "specialists.py",
-        "documents.py",
-        "knowledge.py",
-        "networks.py",
-        "opening.py",
-    )
-    impure += ("queries.py", "reading.py", "records.py", "running.py", "served.py", "tools.py")
+    impure = ("by_rules.py", "by_agents.py", "specialists.py", "documents.py", "knowledge.py", "opening.py")
+    impure += ("networks.py", "queries.py", "reading.py", "records.py", "running.py", "served.py", "tools.py")
     for path in sources("app/network"):
         if path.name in impure or path.parent.name == "prompts":
             continue

@@ -48,7 +48,7 @@ def of_vision() -> tuple[str, object]:
     ("prompt", "version", "texts"),
     [
         (of_answers, "5", "940f2a246bf6"),
-        (of_investigating, "1", "d580da965f18"),
+        (of_investigating, "2", "95d52dc933e9"),
         (of_grading, "1", "41fb29926aad"),
         (of_judging, "1", "04d6a8246b42"),
         (of_image_fields, "1", "b98cf8285c6e"),

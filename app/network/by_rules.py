@@ -5,7 +5,7 @@ import logging
 import time
 from collections.abc import AsyncGenerator, Awaitable, Callable, Collection, Mapping, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any, Literal
 from uuid import uuid4
@@ -54,7 +54,8 @@ class Case:
 
     ``pasted`` is what the text of the alert names. ``alerts`` are those of the window from ``since`` to ``until``, in
     seconds since 1970; ``only_pasted``: the stored ones were not read; ``stored`` is the time of the newest of these.
-    ``now`` is the time of alerts that have none. ``query`` is what the step under way asks the store.
+    ``now`` is the time of alerts that have none. ``title`` is the name of the network, ``also_named`` those of others
+    that the text names. ``query`` is what the step under way asks the store.
     """
 
     alert: str
@@ -71,6 +72,8 @@ class Case:
     procedures: Sequence[Quotation] = ()
     precedents: Sequence[Quotation] = ()
     missing: list[str] = field(default_factory=list)
+    title: str = "the network"
+    also_named: Sequence[str] = ()
     query: str = ""
 
     @property
@@ -86,6 +89,8 @@ class Case:
             names_a_time=bool(self.pasted and self.pasted.newest is not None),
             asks_for_a_time=self.asks_for_a_time,
             stored=self.stored,
+            network=self.title,
+            also_named=self.also_named,
         )
 
     @property
@@ -209,6 +214,7 @@ class RulesInvestigator(Investigator):
 
     async def _read_network(self, case: Case) -> str:
         case.query = "the whole topology"
+        case.title, case.also_named = self.scenario.scenario.title, self._also_named
         network = case.network = await read_network(self.store, self.scenario.scenario)
         case.now = self._clock()
         pasted = case.pasted = await asyncio.to_thread(
@@ -349,8 +355,7 @@ class RulesInvestigator(Investigator):
         if case.network is None or case.diagnosis is None:
             lines = "\n".join(f"- {each}" for each in case.missing)
             return f"# Situation report\n\nNothing could be diagnosed.\n\n{lines}\n"
-        found = replace(case.found, network=self.scenario.scenario.title, also_named=self._also_named)
-        return write_report(case.network, case.diagnosis, found)
+        return write_report(case.network, case.diagnosis, case.found)
 
 
 def begin(alert: str, run_id: str = "") -> ReportedEvent:

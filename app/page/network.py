@@ -14,7 +14,7 @@ from app.page import bridge, network_log, places, session, source, timeline, top
 from app.page.chat import label_of_quotes
 from app.page.failures import failure_html, panel, sentence
 from app.page.investigations import Following, followings
-from app.page.labels import chosen, label, moment
+from app.page.labels import chosen, moment
 from app.page.markup import Chip, plain_chip
 from app.page.sections import CitedSection, sections_of
 from app.page.templates import render
@@ -114,13 +114,12 @@ def _head(scenario: ScenarioInfo, scenarios: Mapping[str, ScenarioInfo]) -> Layo
     with st.container(horizontal=True, vertical_alignment="center", key="network-head"):
         if len(scenarios) > 1:
             names, key = list(scenarios), f"network-of-{scenario.name}"
-            at = names.index(scenario.name)
             st.selectbox(
-                "Network", names, at, lambda name: label(scenarios[name].title or name), key,
-                on_change=_look_at, args=(key,), label_visibility="collapsed", width=300,
+                "Network", names, names.index(scenario.name), lambda name: scenarios[name].title or name, key,
+                on_change=_look_at, args=(key,), label_visibility="collapsed", width=260,
             )  # fmt: skip
-        health, agents = _state(session.asker(), scenario.name)
-        st.html(status_html(scenario, health, agents))
+        title = "" if len(scenarios) > 1 else scenario.title or scenario.name
+        st.html(status_html(scenario, title, *_state(session.asker(), scenario.name)))
         if not scenario.loaded:
             return "split"
         return chosen("How the page is divided", _LAYOUTS, "split", "network-layout")
@@ -144,7 +143,7 @@ def _wait_for_network(name: str) -> None:
         st.html(render("network", "begin", scenario.name, scenario.title or scenario.name, sentence(scenario.problem)))
 
 
-def status_html(scenario: ScenarioInfo, health: NetworkHealth, agents: Agents) -> str:
+def status_html(scenario: ScenarioInfo, title: str, health: NetworkHealth, agents: Agents) -> str:
     """The state of the network in one line: whether it can be read, how large it is, who investigates."""
     if not scenario.loaded:
         tone, state = "warn", "not ready"
@@ -158,7 +157,7 @@ def status_html(scenario: ScenarioInfo, health: NetworkHealth, agents: Agents) -
         if scenario.telemetry_until:
             facts.append(f"telemetry until {moment(scenario.telemetry_until)}")
     facts.append(counted(len(agents.agents), "agent") if agents.mode == "agents" else "rules, no model")
-    return render("network", "status", tone, state, scenario.title or scenario.name, facts)
+    return render("network", "status", tone, state, title, facts)
 
 
 def _show_map(scenario: ScenarioInfo, opened: _Opened | None) -> None:

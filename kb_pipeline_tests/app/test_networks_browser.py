@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Locator, Page, expect
 
 from kb_pipeline.network.loading import load
 from kb_pipeline.network.scenario import ScenarioFolder
@@ -41,9 +41,15 @@ def page(place: Place) -> Iterator[Page]:
         yield page
 
 
+def chosen_network(page: Page) -> Locator:
+    return page.get_by_role("combobox", name="Network")
+
+
 def expect_network(page: Page, title: str, elements: int) -> None:
-    expect(page.locator(".kb-status b")).to_have_text(title)
+    expect(chosen_network(page)).to_have_value(title)
     expect(page.locator(".kb-status")).to_contain_text(f"{elements} elements")
+    expect(page.locator(".map")).to_have_count(1)  # that of the network before is gone
+    expect(page.locator(f".canvas[aria-label^='{elements} elements']")).to_be_attached()
     drawn(page)
 
 
@@ -51,7 +57,7 @@ def expect_network(page: Page, title: str, elements: int) -> None:
 def test_a_network_is_chosen_and_its_address_opens_it_again(page: Page) -> None:
     page.goto("/network")
     expect_network(page, TELCO, 50)
-    page.get_by_role("combobox", name="Network").click()
+    chosen_network(page).click()
     page.get_by_role("option", name=CENTRE).click()
     expect_network(page, CENTRE, 15)
     page.wait_for_url("**/network?scenario=datacentre")
@@ -79,7 +85,7 @@ def test_an_alert_opens_the_network_that_it_names_and_its_link_does(page: Page) 
     page.set_viewport_size(PHONE)  # type: ignore[arg-type]
     page.goto(page.url)
     expect(report).to_contain_text("Very likely cause: LEAF-2")
-    expect(page.locator(".kb-status b")).to_have_text(CENTRE)
+    expect(chosen_network(page)).to_have_value(CENTRE)
     assert page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]
     assert violations(page) == []
     picture(page, "networks-phone")
@@ -92,6 +98,6 @@ def test_an_alert_opens_the_network_that_it_names_and_its_link_does(page: Page) 
 def test_the_address_of_a_network_that_is_not_there_says_so(page: Page) -> None:
     page.goto("/network?scenario=gone")
     expect(page.get_by_text("This network was not found")).to_be_visible()
-    page.get_by_role("combobox", name="Network").click()
+    chosen_network(page).click()
     page.get_by_role("option", name=CENTRE).click()
     expect_network(page, CENTRE, 15)

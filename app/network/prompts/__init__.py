@@ -12,7 +12,7 @@ from kb_pipeline.network.base import Language
 from kb_pipeline.network.scenario import Scenario
 from kb_pipeline.network.sql_names import sql_name
 
-PROMPT_VERSION = "1"
+PROMPT_VERSION = "2"
 """Increase it whenever a change of these texts changes what a model does."""
 
 FILES = (

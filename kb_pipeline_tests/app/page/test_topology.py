@@ -109,10 +109,10 @@ def test_a_network_that_cannot_be_read_is_read_again(monkeypatch: pytest.MonkeyP
 def test_one_line_says_how_the_network_is() -> None:
     rules = Agents(mode="rules", agents=())
     health = NetworkHealth(backend="local", reachable=True)
-    ready = status_html(SMALL.model_copy(update={"edges": 1}), health, rules)
+    ready = status_html(SMALL.model_copy(update={"edges": 1}), "Metro", health, rules)
     assert "ready" in ready and "2 elements, 1 dependencies" in ready and "rules, no model" in ready
-    down = status_html(SMALL, NetworkHealth(backend="cosmosdb", reachable=False, problem="no answer"), rules)
+    down = status_html(SMALL, "Metro", NetworkHealth(backend="cosmosdb", reachable=False, problem="no answer"), rules)
     assert "kb-bad" in down and "no answer" in down and "cosmosdb" in down
     five = Agents(mode="agents", agents=tuple(AgentInfo(name=str(each), task="") for each in range(5)))
-    assert "5 agents" in status_html(SMALL, health, five)
-    assert "not ready" in status_html(SMALL.model_copy(update={"loaded": False}), health, rules)
+    assert "5 agents" in status_html(SMALL, "Metro", health, five)
+    assert "not ready" in status_html(SMALL.model_copy(update={"loaded": False}), "Metro", health, rules)
