@@ -15,9 +15,14 @@ from kb_pipeline.contributions.folder import FolderQueue
 from kb_pipeline.contributions.placing import ids_in
 from kb_pipeline.contributions.review import Review, may_review
 from kb_pipeline.errors import ContributionDecidedError, ContributionError, StorageError
+from kb_pipeline.settings import Settings
+from kb_pipeline.store.place import remote_path
 from kb_pipeline.store.staged_serving import StagedServing
 from kb_pipeline.store.staging import Staging
+from kb_pipeline_tests.azurite import Containers, azurite, containers
 from kb_pipeline_tests.contributions.conftest import AT, contribution
+
+__all__ = ["azurite", "containers"]
 
 ID = contribution().id
 ARTICLE = "# Cosmos DB\n\n## Common Pitfalls\n\nOld.\n\n## Tools\n\nHammer.\n"
@@ -140,10 +145,11 @@ def test_a_patch_leaves_staging_alone_and_can_be_applied(
 
 
 def test_a_folder_that_is_only_read_is_refused_with_the_way_out(
-    queue: FolderQueue, staging: Staging, monkeypatch: pytest.MonkeyPatch
+    queue: FolderQueue, staging: Staging, containers: Containers, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     queue.add(contribution())
-    remote = Review(queue, Staging(UPath("memory://staging")), lambda: AT)
+    there = containers.settings(Settings())
+    remote = Review(queue, Staging(remote_path(there.staging, "staging", there)), lambda: AT)
     with pytest.raises(ContributionError, match=r"not a local folder.*--output FILE"):
         remote.accept(ID, "bob")
     with pytest.raises(ContributionError, match=r"that another program made.*--output FILE"):
