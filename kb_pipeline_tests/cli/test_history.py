@@ -62,6 +62,17 @@ def test_rollback_to_what_is_not_there_changes_nothing(run: Run, changed: None) 
     assert run("status").code == 0
 
 
+@pytest.fixture
+def one(settings: Settings) -> None:
+    """An article that was published."""
+    made_once(ingest_one, settings)
+
+
+def ingest_one(settings: Settings) -> None:
+    stage(settings, "one", page("One", "The first sentence."))
+    ingest(settings)
+
+
 def test_a_trace_leads_from_the_passage_to_source_models_and_runs(run: Run, article: Article) -> None:
     article("one", page("One", "The first sentence."))
     ingested = run("ingest", "--json").json
@@ -77,9 +88,9 @@ def test_a_trace_leads_from_the_passage_to_source_models_and_runs(run: Run, arti
         assert part in shown
 
 
-def test_a_trace_says_when_the_source_was_changed_since(run: Run, article: Article, settings: Settings) -> None:
-    article("one", page("One", "The first sentence."))
-    run("ingest")
+def test_a_trace_says_when_the_source_was_changed_since(
+    run: Run, one: None, article: Article, settings: Settings
+) -> None:
     chunk_id = json.loads(run("search", "sentence", "--json").out)[0]["chunk_id"]
     article("one", page("One", "Changed."))
     assert run("trace", chunk_id, "--json").json["source_now"] == "changed since"
@@ -88,17 +99,13 @@ def test_a_trace_says_when_the_source_was_changed_since(run: Run, article: Artic
 
 
 @pytest.mark.parametrize("chunk_id", ["no-such-chunk", "[Ref #3]"])
-def test_what_cannot_be_traced_says_what_to_give(run: Run, article: Article, chunk_id: str) -> None:
-    article("one", page("One", "Some text."))
-    run("ingest")
+def test_what_cannot_be_traced_says_what_to_give(run: Run, one: None, chunk_id: str) -> None:
     said = run("trace", chunk_id)
     assert said.code == 2
     assert "chunk id" in said.err
 
 
-def test_show_is_the_published_version_while_a_newer_one_fails(run: Run, article: Article) -> None:
-    article("one", page("One", "The first sentence."))
-    run("ingest")
+def test_show_is_the_published_version_while_a_newer_one_fails(run: Run, one: None, article: Article) -> None:
     article("one", b"%PDF-1.7")
     run("ingest")
     shown = run("show", "one").out
@@ -107,12 +114,16 @@ def test_show_is_the_published_version_while_a_newer_one_fails(run: Run, article
 
 
 @pytest.fixture
-def presentation_published(run: Run, settings: Settings) -> None:
+def presentation_published(settings: Settings) -> None:
+    made_once(ingest_presentation, settings)
+
+
+def ingest_presentation(settings: Settings) -> None:
     folder = Path(settings.staging) / "deck"
     folder.mkdir(parents=True)
     slides = [lambda deck, title=title: slide(deck, 1, title, f"About {title}") for title in ("Tickets", "Invoices")]
     (folder / "Help desk.pptx").write_bytes(presentation(*slides))
-    assert run("ingest").code == 0
+    ingest(settings)
 
 
 def test_show_of_a_document_has_its_text_without_marks_and_its_pages(run: Run, presentation_published: None) -> None:
@@ -139,9 +150,7 @@ def test_a_page_that_the_document_does_not_have_is_refused(run: Run, presentatio
     assert (said.code, f"deck has no page {page}; it has the pages 1 to 2" in said.words) == (2, True)
 
 
-def test_a_page_of_an_article_without_pages_is_refused(run: Run, article: Article) -> None:
-    article("one", page("One", "The first sentence."))
-    run("ingest")
+def test_a_page_of_an_article_without_pages_is_refused(run: Run, one: None) -> None:
     assert "one has no page 1; it has no pages" in run("show", "one", "--page", "1").words
 
 

@@ -229,10 +229,11 @@ def test_page_service_and_dagster_are_served_and_stopped_together(
             assert serving.stdout
             said = [serving.stdout.readline() for _ in range(4)]
             assert [line.split()[-1].rpartition(":")[2] for line in said[:3]] == [str(port) for port in ports.values()]
-            asked = httpx.post(f"{service}/chat", json={"question": "How do I reset a password?"}).raise_for_status()
+            question = {"question": "How do I reset a password?"}
+            asked = httpx.post(f"{service}/chat", json=question, timeout=60).raise_for_status()
             run_url = asked.json()["citations"][0]["origin"]["run_url"]
             assert run_url is None or run_url.startswith(f"http://127.0.0.1:{ports['KB_DAGSTER_PORT']}/runs/")
-            assert httpx.get(f"http://127.0.0.1:{ports['KB_PAGE_PORT']}/").is_success
+            assert httpx.get(f"http://127.0.0.1:{ports['KB_PAGE_PORT']}/", timeout=60).is_success
         finally:
             serving.send_signal(signal.SIGINT)
             serving.wait(60)
