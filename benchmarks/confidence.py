@@ -44,7 +44,7 @@ def asked_of(home: str, questions: Path) -> Iterator[Asked]:
     reader = open_workspace(load_settings(home=home)).reader()
     for wording in wordings([read_questions(questions)]):
         hits = reader.search(wording.text, top=_PASSAGES)
-        if signs := signs_of(wording.text, hits):
+        if hits and (signs := signs_of(hits[0])):
             right = wording.question.right_articles
             yield Asked(
                 signs,

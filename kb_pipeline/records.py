@@ -494,9 +494,10 @@ class SearchHit(Record):
     ``vector_score`` is the cosine similarity to the query, comparable between queries of one embedding model, and
     ``keyword_score`` is BM25. Each is ``None`` if that search did not find the chunk or did not run. Embedders with
     word vectors add two scores, comparable like ``vector_score``: each word of the query is matched with the most
-    similar word of the chunk. ``word_score`` is the mean of these cosines, ``weakest_word`` the lowest of them;
-    ``telling_score`` and ``weakest_telling`` are the same without stop words, and a long word counts once in the mean.
-    ``generation`` is the id of the generation of the index that was searched; empty if no catalog was asked.
+    similar word of the chunk. ``word_score`` is the mean of these cosines, ``weakest_word`` the lowest of them. Of the
+    words that are no stop words, a long one once, ``rare_score`` is the mean in which a word weighs the more the
+    farther other sections are from it, and ``above_usual`` how much higher the plain mean is than that of other
+    sections. ``generation`` is the id of the generation of the index that was searched; empty if no catalog was asked.
     """
 
     chunk: Chunk
@@ -505,8 +506,8 @@ class SearchHit(Record):
     vector_score: float | None = None
     word_score: float | None = None
     weakest_word: float | None = None
-    telling_score: float | None = None
-    weakest_telling: float | None = None
+    rare_score: float | None = None
+    above_usual: float | None = None
     embedding_model: str = ""
     generation: str = ""
 

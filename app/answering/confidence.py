@@ -9,7 +9,7 @@ from operator import mul
 from typing import Literal
 
 from app.language.detection import language_of
-from app.language.words import WordWeights, words
+from app.language.words import words
 from kb_pipeline.languages import ENGLISH
 from kb_pipeline.records import SearchHit
 
@@ -19,19 +19,18 @@ Evidence = Literal["answers", "closest", "unlikely", "nothing"]
 LEVELS: tuple[Evidence, ...] = ("nothing", "unlikely", "closest", "answers")
 
 _MEASURED_MODEL = "all-MiniLM-L6-v2"
-_CONSTANT, _WEIGHTS = -5.3, (5.4, 3.2, 1.2)
-"""Log odds that the article of the best hit answers, by logistic regression: of the mean and of the weakest of the
-question's telling words, by their vectors, and of the share of its words that the hit has; the fewer hits have a word,
-the more it weighs. From 1,201 questions about fourteen manuals, 350 of them without an answer: ``python -m
-benchmarks.confidence``, with what it tells of manuals that were left out."""
-_ANSWERS, _CLOSEST, _UNLIKELY = 0.8, 0.16, 0.11
-"""The least probability of each level. 3 of those 350 questions are above the first, and 58 % of those in the manual's
-words whose article is found first. 2 % of those whose answer is in the first three sections are below the last one, and
-13 % of the 350."""
+_CONSTANT, _WEIGHTS = -6.4, (7.6, 6.7)
+"""Log odds that the article of the best hit answers, by logistic regression: of how near the question's rare words are
+to the best section, and how much nearer its telling words are to it than to other sections. From 602 questions about
+eight manuals, 174 of them without an answer: ``python -m benchmarks.confidence``, with what it tells of manuals that
+were left out."""
+_ANSWERS, _CLOSEST, _UNLIKELY = 0.7, 0.12, 0.06
+"""The least probability of each level. 4 of those 174 questions are above the first, and 84 % of those in the manual's
+words whose article is found first. 1 % of those whose article is among the first three are below the last one, and 10 %
+of the 174."""
 _ANSWERS_IN_OTHERS = 0.5
 """The first of these limits where question and section are in another language than English: the model has read
-English, and its vectors of other words are less near. 2 of 86 German questions without an answer are above it (none
-above the other one), and 77 % of the 48 in the manual's words whose article is found first (29 %)."""
+English, and its vectors of other words are less near."""
 _HALF, _THIRD = 0.5, 0.34
 """Shares of the question's words in the best hit, for indexes whose scores were not measured."""
 
@@ -41,7 +40,7 @@ def evidence_of(query: str, hits: Sequence[SearchHit]) -> Evidence:
     if not hits:
         return "nothing"
     best = hits[0]
-    if best.embedding_model.startswith(_MEASURED_MODEL) and (signs := signs_of(query, hits)):
+    if best.embedding_model.startswith(_MEASURED_MODEL) and (signs := signs_of(best)):
         likely = probability(signs)
         if _ANSWERS_IN_OTHERS <= likely < _ANSWERS and _is_in_others(query, best):
             return "answers"
@@ -50,14 +49,11 @@ def evidence_of(query: str, hits: Sequence[SearchHit]) -> Evidence:
     return evidence_of_shared(max(shared_words(query, text_of(hit)) for hit in hits))
 
 
-def signs_of(query: str, hits: Sequence[SearchHit]) -> tuple[float, float, float] | None:
-    """What the probability is computed of; ``None`` without hits, or in an index without vectors of words."""
-    if not hits or hits[0].telling_score is None or hits[0].weakest_telling is None:
+def signs_of(best: SearchHit) -> tuple[float, float] | None:
+    """What the probability is computed of; ``None`` in an index without vectors of words."""
+    if best.rare_score is None or best.above_usual is None:
         return None
-    having = [set(words(text_of(hit))) for hit in hits]
-    query_words, weights = set(words(query)), WordWeights(having)
-    share = weights.sum(query_words & having[0]) / (weights.sum(query_words) or 1)
-    return hits[0].telling_score, hits[0].weakest_telling, share
+    return best.rare_score, best.above_usual
 
 
 def probability(signs: Sequence[float]) -> float:

@@ -70,7 +70,7 @@ def _scores(
     if said.words is None:
         return [float(cosine) for cosine in cosines]
     covered = max_sim(said.words, [b"".join(passage.words for passage in group) for group in groups])
-    of_words = covered.of_words(telling)[0] if telling else covered.scores
+    of_words = covered.of_words(telling).mean(axis=1) if telling else covered.scores
     return [float(score) for score in of_words + _OF_WHOLE * cosines]
 
 

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kb_pipeline.steps.late_interaction import Floats, MaxSim, max_sim, pack_words, packed_size
+from kb_pipeline.steps.late_interaction import Floats, MaxSim, max_sim, pack_words, packed_size, told_apart
 
 
 def unit(words: int, dimensions: int, seed: int) -> Floats:
@@ -36,11 +36,31 @@ def test_scores_are_close_to_those_of_the_vectors_themselves() -> None:
     assert found.scores == pytest.approx(np.array(exact), abs=0.08)
 
 
-def test_a_long_word_counts_once_in_the_mean_and_its_rarest_piece_is_the_weakest() -> None:
-    found = MaxSim(np.array([[0.9, 0.1, 0.5, 0.3]], np.float32))  # two pieces of one word, a word, and one left out
-    mean, weakest = found.of_words([(0, 1), (2,)])
-    assert mean.tolist() == pytest.approx([0.5])
-    assert weakest.tolist() == pytest.approx([0.1])
+def test_a_long_word_counts_once_as_the_mean_of_its_pieces() -> None:
+    found = MaxSim(np.array([[0.9, 0.1, 0.6, 0.3]], np.float32))  # two pieces of one word, a word, and one left out
+    assert found.of_words([(0, 1), (2,)])[0].tolist() == pytest.approx([0.5, 0.6])
+
+
+def test_a_word_that_few_passages_have_weighs_most() -> None:
+    usual_one, rare_one = [0.9, 0.1], [0.1, 0.9]
+    others = [[0.9, 0.1]] * 30
+    rare, above = told_apart(np.array([usual_one, rare_one, *others], np.float32))
+    assert rare[1] > 0.7 > 0.3 > rare[0], "the plain mean is .5 of both"
+    assert above[1] == pytest.approx(above[0], abs=1e-5)
+
+
+def test_what_every_passage_covers_alike_is_not_above_the_usual() -> None:
+    alike = np.full((60, 3), 0.8, np.float32)
+    one_covers_more = alike.copy()
+    one_covers_more[0] = 0.95
+    assert told_apart(one_covers_more)[1][0] > 0.15 > 0.1 > told_apart(alike)[1][0]
+
+
+def test_of_a_single_passage_what_is_usual_is_not_told_by_itself() -> None:
+    rare, above = told_apart(np.array([[0.9, 0.9]], np.float32))
+    assert rare[0] == pytest.approx(0.9)
+    assert above[0] > 0.4
+    assert np.isfinite(told_apart(np.array([[1.2]], np.float32))[0]).all(), "cosines of signs may exceed 1"
 
 
 def test_a_question_without_words_is_covered_by_nothing() -> None:

@@ -28,7 +28,7 @@ from kb_pipeline.search.lance.table import (
     to_chunk,
     where,
 )
-from kb_pipeline.steps.late_interaction import MaxSim, max_sim
+from kb_pipeline.steps.late_interaction import MaxSim, max_sim, told_apart
 
 if TYPE_CHECKING:
     from lancedb.query import LanceQueryBuilder
@@ -97,14 +97,15 @@ Scores = dict[int, float]
 class Compared:
     """What the best passage of each candidate yields: cosine, MaxSim, and the cosine of the word covered least.
 
-    The last two also of the question's telling words, if these are known.
+    If the question's telling words are known, also how well the rare ones of them are covered, and how much better all
+    are than by other candidates.
     """
 
     cosines: Scores = field(default_factory=dict)
     words: Scores = field(default_factory=dict)
     weakest: Scores = field(default_factory=dict)
-    telling: Scores = field(default_factory=dict)
-    weakest_telling: Scores = field(default_factory=dict)
+    rare: Scores = field(default_factory=dict)
+    above_usual: Scores = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -137,8 +138,8 @@ class TableSearch:
                 vector_score=cosines.get(key),
                 word_score=compared.words.get(key),
                 weakest_word=compared.weakest.get(key),
-                telling_score=compared.telling.get(key),
-                weakest_telling=compared.weakest_telling.get(key),
+                rare_score=compared.rare.get(key),
+                above_usual=compared.above_usual.get(key),
                 embedding_model=rows[key]["embedding_model"],
             )
             for key, score in best.items()
@@ -217,7 +218,7 @@ class TableSearch:
         covered = MaxSim(covered.best[best])
         scores = [cosines[best], covered.scores, covered.weakest]
         if self.query.telling:
-            scores += covered.of_words(self.query.telling)
+            scores += told_apart(covered.of_words(self.query.telling))
         return Compared(*(dict(zip(ids, each.tolist(), strict=True)) for each in scores))
 
 

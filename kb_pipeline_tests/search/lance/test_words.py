@@ -44,11 +44,11 @@ def test_the_chunk_that_covers_all_words_comes_first(index: SearchIndex) -> None
 
 def test_telling_words_are_scored_apart(index: SearchIndex) -> None:
     first, *others = asked(index, telling=[(0,), (2,)])  # crop, picture
-    assert first.telling_score == pytest.approx(1, abs=0.15)
-    assert first.weakest_telling == pytest.approx(1, abs=0.2)
+    assert first.rare_score == pytest.approx(1, abs=0.15)
+    assert (first.above_usual or 0) > max(hit.above_usual or 0 for hit in others)
     sand = next(hit for hit in others if hit.chunk.content == "the sand")
-    assert (sand.word_score or 0) > (sand.telling_score or 0)
-    assert {hit.telling_score for hit in asked(index)} == {None}
+    assert (sand.word_score or 0) > (sand.rare_score or 0)
+    assert {(hit.rare_score, hit.above_usual) for hit in asked(index)} == {(None, None)}
 
 
 def test_every_hit_tells_its_cosine(index: SearchIndex) -> None:
