@@ -32,7 +32,7 @@ _LOOK_SECONDS = 2.0
 """Loading a network takes seconds to minutes."""
 _LONGEST = 1_000_000
 """Characters of an alert, as the service takes them."""
-_ALERT, _FAILED = "network-alert", "network-failed"
+_ALERT, _FAILED, _CHOSEN = "network-alert", "network-failed", "network-of-several"
 _FRESH = timedelta(seconds=20)
 """Health and agents are asked once for all reruns of this time: a click makes several."""
 
@@ -113,10 +113,10 @@ def _head(scenario: ScenarioInfo, scenarios: Mapping[str, ScenarioInfo]) -> Layo
     """Show which network this is of those that there are, and its state; how the reader wants the page divided."""
     with st.container(horizontal=True, vertical_alignment="center", key="network-head"):
         if len(scenarios) > 1:
-            names, key = list(scenarios), f"network-of-{scenario.name}"
+            st.session_state[_CHOSEN] = scenario.name  # the address says which, and the choice follows
             st.selectbox(
-                "Network", names, names.index(scenario.name), lambda name: scenarios[name].title or name, key,
-                on_change=_look_at, args=(key,), label_visibility="collapsed", width=260,
+                "Network", list(scenarios), format_func=lambda name: scenarios[name].title or name, key=_CHOSEN,
+                on_change=_look_at, args=(scenario.name,), label_visibility="collapsed", width=260,
             )  # fmt: skip
         title = "" if len(scenarios) > 1 else scenario.title or scenario.name
         st.html(status_html(scenario, title, *_state(session.asker(), scenario.name)))
@@ -125,9 +125,10 @@ def _head(scenario: ScenarioInfo, scenarios: Mapping[str, ScenarioInfo]) -> Layo
         return chosen("How the page is divided", _LAYOUTS, "split", "network-layout")
 
 
-def _look_at(key: str) -> None:
+def _look_at(shown: str) -> None:
     """Go to the network that was chosen; what was written about an alert stays."""
-    st.query_params.from_dict({places.NETWORK: st.session_state[key]})
+    if (name := st.session_state[_CHOSEN]) != shown:  # the browser also reports what the address changed
+        st.query_params.from_dict({places.NETWORK: name})
 
 
 def _wait_for_network(name: str) -> None:

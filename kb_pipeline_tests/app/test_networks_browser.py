@@ -48,8 +48,8 @@ def chosen_network(page: Page) -> Locator:
 def expect_network(page: Page, title: str, elements: int) -> None:
     expect(chosen_network(page)).to_have_value(title)
     expect(page.locator(".kb-status")).to_contain_text(f"{elements} elements")
-    expect(page.locator(".map")).to_have_count(1)  # that of the network before is gone
     expect(page.locator(f".canvas[aria-label^='{elements} elements']")).to_be_attached()
+    expect(page.locator(".map")).to_have_count(1)  # that of the network before is gone
     drawn(page)
 
 
