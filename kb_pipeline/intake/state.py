@@ -13,7 +13,7 @@ from typing import Literal, NamedTuple
 from kb_pipeline.intake.base import Item, Unused
 from kb_pipeline.records import Record
 from kb_pipeline.steps.fingerprint import fingerprint
-from kb_pipeline.store.database import Database
+from kb_pipeline.store.sqlite_file import SqliteFile
 
 Outcome = Literal["", "article", "left out", "gone"]
 """What became of an item; "" if it was never fetched."""
@@ -64,7 +64,7 @@ class WhyLeftOut(Record):
     example: str
 
 
-class IntakeState(Database):
+class IntakeState(SqliteFile):
     """The state of one source."""
 
     def __init__(self, path: Path) -> None:

@@ -14,7 +14,7 @@ from typing import NamedTuple
 from kb_pipeline.steps.agreement.comparing import Weights
 from kb_pipeline.steps.agreement.findings import Finding, Place
 from kb_pipeline.steps.agreement.statements import ArticleStatement
-from kb_pipeline.store.database import Database
+from kb_pipeline.store.sqlite_file import SqliteFile
 
 _TABLES = """
 CREATE TABLE IF NOT EXISTS articles (
@@ -58,7 +58,7 @@ class Kept(NamedTuple):
     statement: ArticleStatement
 
 
-class StatementStore(Database):
+class StatementStore(SqliteFile):
     """The statements of a knowledge base. One process at a time writes; several threads may read."""
 
     def __init__(self, path: Path) -> None:

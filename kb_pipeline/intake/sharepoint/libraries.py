@@ -12,7 +12,7 @@ from urllib.parse import unquote, urlsplit
 
 from kb_pipeline.errors import IntakeError
 from kb_pipeline.intake.sharepoint.graph import GraphApi
-from kb_pipeline.store.database import Database
+from kb_pipeline.store.sqlite_file import SqliteFile
 
 _TABLES = """
 CREATE TABLE IF NOT EXISTS entries (
@@ -63,7 +63,7 @@ class File(NamedTuple):
         return f"{self.library}/{self.id}"
 
 
-class Libraries(Database):
+class Libraries(SqliteFile):
     """The copy."""
 
     def __init__(self, path: Path, api: GraphApi) -> None:

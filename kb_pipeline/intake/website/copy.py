@@ -12,8 +12,8 @@ from upath import UPath
 
 from kb_pipeline.intake.website.page import PageFacts
 from kb_pipeline.steps.fingerprint import sha256
-from kb_pipeline.store.database import Database
 from kb_pipeline.store.files import write_bytes
+from kb_pipeline.store.sqlite_file import SqliteFile
 
 Kind = Literal["", "page", "document", "picture"]
 """What is at an address; "" if nothing that is taken in."""
@@ -69,7 +69,7 @@ _FIELDS = ", ".join(Thing._fields)
 _STORED = ", ".join(f"{name} = :{name}" for name in Thing._fields[3:])
 
 
-class SiteCopy(Database):
+class SiteCopy(SqliteFile):
     """The copy of one source."""
 
     def __init__(self, folder: Path) -> None:

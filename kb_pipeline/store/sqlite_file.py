@@ -10,7 +10,7 @@ from pathlib import Path
 from kb_pipeline.errors import StorageError, remedy
 
 
-class Database:
+class SqliteFile:
     """It may be used by several threads; one process at a time writes. ``advice`` is for a file that is damaged."""
 
     def __init__(self, path: Path, tables: str, advice: str) -> None:
