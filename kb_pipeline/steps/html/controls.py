@@ -13,11 +13,13 @@ from kb_pipeline.steps.html.dom import (
     HEADINGS,
     Element,
     classes,
+    finder,
     first_line,
     has_text,
     is_inside,
     names,
     replace_with_text,
+    says_something,
     text_of,
 )
 
@@ -32,11 +34,15 @@ _PLACES = names("p li td th dt dd caption figcaption legend label summary")
 _CELLS = names("td th dt dd")
 """Elements that a control may fill alone."""
 _BOXED = names("div section article")
+_MAY_BE_TICKED = finder(
+    "descendant-or-self::*[self::li or @aria-checked or @data-checked"
+    " or contains(translate(@class, 'CHEKBOX', 'chekbox'), 'checkbox')]"
+)
 
 
 def show_controls(page: Element) -> None:
     """Replace the controls that are part of the text by what readers see in their place, in place."""
-    for element in page.iter():
+    for element in _MAY_BE_TICKED(page):
         if (tick := _tick_of(element)) is not None:
             _put_before(element, tick)
     controls = list(page.iter(*_CONTROLS))
@@ -58,8 +64,6 @@ def show_controls(page: Element) -> None:
 
 def _tick_of(element: Element) -> str | None:
     """Return the tick that an element other than a field shows, as scripts and tools for notes write it."""
-    if element.tag != "li" and not element.keys():
-        return None
     state = element.get("aria-checked") or element.get("data-checked")
     kinds = classes(element) if element.tag in ("div", "li", "span") else []
     if element.get("role") == "radio" and state:
@@ -140,7 +144,7 @@ class _Lines:
                 if is_line:
                     lines.pop()
             text = element.text if event == "start" else element.tail
-            if not depth and any(map(str.isalnum, text or "")):
+            if not depth and says_something(text or ""):
                 first, _ = self._words.get(lines[-1], (place, place))
                 self._words[lines[-1]] = first, place
 
@@ -176,7 +180,7 @@ def _touches_words(control: Element, line: Element) -> bool:
         if parent is None or element is line:
             return False
         before = previous.tail if previous is not None else parent.text
-        if any(map(str.isalnum, f"{before or ''}{element.tail or ''}")):
+        if says_something(f"{before or ''}{element.tail or ''}"):
             return True
         if previous is not None or element.getnext() is not None:
             return False

@@ -36,6 +36,20 @@ _OPERATORS: dict[type[ast.operator], Callable[[float, float], float]] = {
 }
 
 
+ESCAPE = re.compile(r"\\(?:([0-9a-fA-F]{1,6})\s?|(.))", re.S)
+"""A character of a name or value, written by its number or after a backslash."""
+
+
+def unescaped(text: str) -> str:
+    """Return names and values as the page has them."""
+
+    def character(match: re.Match[str]) -> str:
+        code = int(match[1], 16) if match[1] else 0
+        return match[2] or (chr(code) if 0 < code < 0xD800 else "\ufffd")
+
+    return ESCAPE.sub(character, text) if "\\" in text else text
+
+
 @lru_cache(maxsize=2048)
 def length(value: str, em: float, whole: float) -> float | None:
     """Return a length in pixels; ``em`` is the size of the font, ``whole`` what a percentage is of."""

@@ -4,9 +4,9 @@ Here: what applies to any HTML. Not here: anything about one kind of content or 
 """
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from itertools import islice
-from typing import TypeAlias
+from typing import TypeAlias, cast
 
 from lxml import etree
 
@@ -31,6 +31,7 @@ BLOCKS = BOXES | HEADINGS | LISTS | names("blockquote hr li p pre table tbody td
 _NO_LINE = frozenset({"pre", "table", "ul", "ol", "hr"})
 """Blocks that cannot contain the first words of the block around them."""
 
+_LETTER_OR_DIGIT = re.compile(r"[^\W_]")
 _SELF_CLOSED = re.compile(r"<(script|style|title|textarea|iframe|noframes|noembed|xmp)\b([^<>]*)/>", re.I)
 _PAGE_END = re.compile(r"</(?:body|html)\s*>", re.I)
 """Browsers treat what follows the end of the page as part of it."""
@@ -83,6 +84,11 @@ def classes(element: Element) -> list[str]:
     return (element.get("class") or "").lower().split()
 
 
+def finder(path: str) -> Callable[[Element], list[Element]]:
+    """Return what finds the elements at an XPath, in a tenth of the time of looking at each of a page."""
+    return cast(Callable[[Element], list[Element]], etree.XPath(path))
+
+
 def text_of(element: Element, longest: int | None = None) -> str:
     """Return the element's text with single spaces, cut after about ``longest`` characters."""
     if longest is None:
@@ -94,6 +100,11 @@ def text_of(element: Element, longest: int | None = None) -> str:
         if longest <= 0:
             break
     return " ".join(filter(None, parts))
+
+
+def says_something(text: str) -> bool:
+    """Return whether there is a letter or a digit in it."""
+    return _LETTER_OR_DIGIT.search(text) is not None
 
 
 def has_text(element: Element) -> bool:

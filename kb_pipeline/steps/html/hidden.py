@@ -8,12 +8,11 @@ the text (``page``).
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import partial
 from typing import NamedTuple
 
 from lxml import etree
 
-from kb_pipeline.steps.html.dom import Element, names, remove
+from kb_pipeline.steps.html.dom import Element, names, remove, says_something
 from kb_pipeline.steps.html.looks import Hiding, Look, expanded, is_picture, look_of
 from kb_pipeline.steps.html.panel_labels import label_panels
 from kb_pipeline.steps.html.panels import Panels
@@ -64,17 +63,18 @@ def hide(page: Element) -> list[HiddenText]:
     def is_escaped(element: Element) -> bool:
         return any(looks[inner].escapes for looks in readings for inner in element.iterdescendants())
 
-    hidings = {
-        element: _Hidings(element, [looks[element] for looks in readings], partial(is_escaped, element))
-        for element in readings[0]
-    }
     is_clear = not styles.is_incomplete and not any(map(_paints, styles.parts)) and not _is_stacked(page, readings)
-    texts = {element: each.of_text(is_clear) for element, each in hidings.items()}
+    hidings: dict[Element, _Hidings] = {}
+    for element in readings[0]:
+        looks, parent = [each[element] for each in readings], element.getparent()
+        around = hidings[parent] if parent is not None else None
+        is_alike = around is not None and around.are_of_all_with(looks)
+        hidings[element] = around if around and is_alike else _Hidings(element, looks, is_clear, is_escaped)
     hidden = dict.fromkeys(_silent_in(page), "aria-hidden")
     hidden |= {element: each.whole.way for element, each in hidings.items() if each.is_surely_away}
     unseen = {each.unseen_in: "visibility" for each in hidings.values() if each.unseen_in is not None}
-    panels = Panels(page, unseen | hidden, styles.opened, lambda element: not texts[element].way)
-    found = list(_hidden_in(page, hidings, texts, hidden, panels))
+    panels = Panels(page, unseen | hidden, styles.opened, lambda element: not hidings[element].text.way)
+    found = list(_hidden_in(page, hidings, hidden, panels))
     for each in found:
         if each.is_sure:
             _take_out(each)
@@ -94,10 +94,13 @@ def _looks_in(page: Element, styles: DeclaredStyles, with_untold: bool) -> dict[
 class _Hidings:
     """What hides an element, where its style sheets may be read in several ways: surely if it does in all of them."""
 
-    def __init__(self, element: Element, looks: Sequence[Look], is_escaped: Callable[[], bool]) -> None:
-        self._element, self._looks = element, looks
+    def __init__(
+        self, element: Element, looks: Sequence[Look], is_clear: bool, is_escaped: Callable[[Element], bool]
+    ) -> None:
+        self._looks = looks
+        self.text = _in_all([look.text_hidden(element, is_clear) for look in looks])
         whole = _in_all([look.hidden for look in looks])
-        self.whole = whole._replace(is_sure=False) if whole.way in _MOVED and is_escaped() else whole
+        self.whole = whole._replace(is_sure=False) if whole.way in _MOVED and is_escaped(element) else whole
         unseen = [look.unseen_in for look in looks if look.unseen_in is not None]
         is_sure = len(unseen) == len(looks) and not any(look.is_animated for look in looks)
         self.unseen_in = unseen[0] if is_sure else None
@@ -107,8 +110,9 @@ class _Hidings:
     def is_surely_away(self) -> bool:
         return bool(self.whole.way) and self.whole.is_sure
 
-    def of_text(self, is_clear: bool) -> Hiding:
-        return _in_all([look.text_hidden(self._element, is_clear) for look in self._looks])
+    def are_of_all_with(self, looks: Sequence[Look]) -> bool:
+        """Return whether they hold for an element inside with these looks: it looks as the one around it does."""
+        return all(one is other and one.is_any_text_alike for one, other in zip(self._looks, looks, strict=True))
 
 
 def _in_all(hidings: Sequence[Hiding]) -> Hiding:
@@ -136,14 +140,13 @@ def _paints(declared: Declaration) -> bool:
 def _hidden_in(
     page: Element,
     hidings: Mapping[Element, _Hidings],
-    texts: Mapping[Element, Hiding],
     hidden: Mapping[Element, str],
     panels: Panels,
 ) -> Iterator[HiddenText]:
     doubts: dict[Element, str] = {}
     walk = etree.iterwalk(page, events=("start",))
     for _, element in walk:
-        each, text = hidings[element], texts[element]
+        each, text = hidings[element], hidings[element].text
         if element.tag in _NO_TEXT:
             walk.skip_subtree()
         elif element in hidden and not panels.opens(element):
@@ -188,7 +191,7 @@ def _words_inside(page: Element) -> dict[Element, int]:
 
 def _words_in(elements: Iterable[Element]) -> int:
     texts = (text for element in elements if element.tag not in _NO_TEXT for text in _own_texts(element))
-    return sum(any(map(str.isalnum, word)) for text in texts for word in text.split())
+    return sum(len(list(filter(says_something, text.split()))) for text in texts)
 
 
 def _own_texts(element: Element) -> Iterator[str]:

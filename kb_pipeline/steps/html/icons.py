@@ -4,7 +4,7 @@ Their name is the title of a drawing, or what ``aria-label`` or ``title`` says o
 Not here: pictures in files (``images``).
 """
 
-from kb_pipeline.steps.html.dom import BLOCKS, HEADINGS, Element, has_text, names, text_of
+from kb_pipeline.steps.html.dom import BLOCKS, HEADINGS, Element, has_text, names, says_something, text_of
 
 _ICONS = ("svg", "i", "span", "b", "em", "abbr", "td", "th")
 _CELLS = frozenset({"td", "th"})
@@ -37,7 +37,7 @@ def _name_of(icon: Element) -> str:
         title = ""
     is_silent = icon.get("aria-hidden") == "true"
     name = title or ("" if is_silent else icon.get("aria-label") or "") or icon.get("title") or ""
-    return " ".join(name.split()) if any(map(str.isalnum, name)) else ""
+    return " ".join(name.split()) if says_something(name) else ""
 
 
 def _is_missing(icon: Element, name: str, words: dict[Element, str]) -> bool:

@@ -263,6 +263,11 @@ class Look(NamedTuple):
         return _SEEN
 
     @property
+    def is_any_text_alike(self) -> bool:
+        """Whether it does not matter how long a text is that looks so."""
+        return self.indent > _FAR
+
+    @property
     def inherited(self) -> "Look":
         """The look of an element inside of which nothing is declared."""
         if not (self.hidden.way or self.display or self.is_backed or self.paints or self.escapes):

@@ -262,7 +262,7 @@ def remove_page_tools(main: Element) -> list[LeftOutText]:
     candidates = list(main.iter("p", "div", "center", "td", "table", "ul", "li", "a", "form"))
     contents = PageContents(main)
     tools = _leave_out(main, ((each, "words") for each in candidates if _is_page_tool(each, contents)))
-    left = PageContents(main)
+    left = PageContents(main) if tools else contents
     crumbs = [block for block in _before_the_title(main) if _is_breadcrumb(block, left)]
     return [*tools, *_leave_out(main, ((block, "words") for block in crumbs)), *_remove_page_end(main)]
 

@@ -16,6 +16,7 @@ from kb_pipeline.steps.html.dom import (
     HEADINGS,
     LISTS,
     Element,
+    finder,
     has_text,
     is_block,
     is_inside,
@@ -27,6 +28,13 @@ from kb_pipeline.steps.html.panels import begins_with, openers_beside, strip_of_
 _NAMING = ("aria-controls", "data-bs-target", "data-target", "href", "data-tab", "data-panel", "onclick")
 _NAME = re.compile(r"[^\W\d][\w:.-]*")
 _TOGGLES = ("data-bs-toggle", "data-toggle")
+_MAY_LABEL = finder(
+    "descendant-or-self::*[self::button or self::label or @role='tab' or @role='button' or @data-bs-toggle"
+    " or @data-toggle or @aria-expanded or @onclick]"
+)
+_NAMED = finder("descendant-or-self::*[string(@id)]")
+_LABELLED = finder("descendant-or-self::*[@aria-labelledby]")
+_TABS = finder("descendant-or-self::*[@role='tab' or @role='tabpanel']")
 _TITLES = HEADINGS | {"dt", "summary", "legend", "caption"}
 _NO_PANELS = frozenset({"input", "select", "textarea", "dialog", "svg", "body", "html", "main", *HEADINGS})
 _NOT_INSIDE = LISTS | frozenset({"p", "pre", "table", "tr", "dl", "blockquote", "form"})
@@ -36,8 +44,8 @@ _PANEL_TAGS = frozenset({"div", "section", "article"})
 
 def label_panels(page: Element, opened: Collection[Element] = ()) -> None:
     """Put the label of each panel above it, in place; ``opened`` are the panels that are hidden until a click."""
-    controls = [each for each in page.iter() if _may_label(each)]
-    by_id = {name: each for each in page.iter() if (name := each.get("id"))}
+    controls = _MAY_LABEL(page)
+    by_id = {each.get("id", ""): each for each in _NAMED(page)}
     labels: dict[Element, Element] = {}
     used: set[Element] = set()
     for control, panel in _pairs(page, controls, by_id, opened):
@@ -48,17 +56,11 @@ def label_panels(page: Element, opened: Collection[Element] = ()) -> None:
         _put_above(panel, control)
 
 
-def _may_label(element: Element) -> bool:
-    if element.get("role") in ("tab", "button") or element.tag in ("button", "label"):
-        return True
-    return any(element.get(name) is not None for name in (*_TOGGLES, "aria-expanded", "onclick"))
-
-
 def _pairs(
     page: Element, controls: list[Element], by_id: Mapping[str, Element], opened: Collection[Element]
 ) -> Iterator[tuple[Element, Element]]:
     """Yield labels with their panels, the surest first."""
-    for panel in page.iter():
+    for panel in _LABELLED(page):
         if (named := by_id.get((panel.get("aria-labelledby") or "").strip())) is not None and _is_tab(named):
             yield named, panel
     for control in controls:
@@ -132,11 +134,11 @@ def _by_order(page: Element) -> Iterator[tuple[Element, Element]]:
     strips: dict[Element, list[Element]] = {}
     places: dict[Element, int] = {}
     panels: list[Element] = []
-    for place, element in enumerate(page.iter()):
+    for place, element in enumerate(_TABS(page)):
         if element.get("role") == "tabpanel":
             panels.append(element)
             places[element] = place
-        elif element.get("role") == "tab":
+        else:
             around = (each for each in element.iterancestors() if each.get("role") == "tablist")
             strip = next(around, element.getparent())
             if strip is not None:

@@ -1,7 +1,7 @@
 """Which properties the style sheets and attributes of a page give to its elements, as browsers resolve them.
 
-Only what stands on the page itself is read, not the files it links. Selectors are matched by soupsieve, on a copy of
-the tree. Not here: what the values mean.
+Only what stands on the page itself is read, not the files it links. Not here: which elements a selector holds for
+(``selectors``), and what the values mean.
 """
 
 import base64
@@ -10,21 +10,19 @@ import contextlib
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from math import inf
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from typing import NamedTuple, TypeAlias
 from urllib.parse import unquote_to_bytes
 
 from kb_pipeline.errors import UnreadableArticleError
-from kb_pipeline.steps.html.css_values import HEIGHT, ROOT_SIZE, WIDTH, length
+from kb_pipeline.steps.html.css_values import HEIGHT, ROOT_SIZE, WIDTH, length, unescaped
 from kb_pipeline.steps.html.dom import Element, names
-
-if TYPE_CHECKING:
-    from bs4 import Tag
+from kb_pipeline.steps.html.selectors import Selectors, selectors_in, specificity
 
 Expand = Callable[["Declaration"], Iterable["Declaration"]]
 """What a declaration gives values to; nothing where browsers ignore it, and keep an earlier one."""
 
-_MOST_TRIALS = 500_000
-"""Elements that selectors are compared with, all together: 8 s of work."""
+_MOST_WORK = 8_000_000
+"""Looks at elements for all selectors together: 8 s of work."""
 _LONGEST_SELECTOR = 5_000
 """Characters of a selector in others."""
 _DATA = re.compile(r"data:text/css[^,]*?(?P<base64>;base64)?,", re.I)
@@ -33,9 +31,7 @@ _PART = re.compile(
     r"\"(?:\\.|[^\"\\\n])*+\"?|'(?:\\.|[^'\\\n])*+'?|url\(\s*+[^\"'\s)][^)]*+\)?|\\.|(?P<sign>[{};])",
     re.S | re.I,
 )
-_ESCAPE = re.compile(r"\\(?:([0-9a-fA-F]{1,6})\s?|(.))", re.S)
 _IMPORTANT = re.compile(r"!\s*+important\s*+\Z", re.I)
-_STRING = re.compile(r"\"[^\"]*\"|'[^']*'|\[[^\[\]]*\]")
 _URL = re.compile(r"url\([^()]*\)")
 _OWN_CASE = re.compile(
     r"(?:[.#]|=\s*+)(?:\\.|[\w-])++|\"(?:\\.|[^\"\\])*+\"?|'(?:\\.|[^'\\])*+'?|(?P<any>[^.#='\"]++|.)", re.S
@@ -43,12 +39,6 @@ _OWN_CASE = re.compile(
 """Parts of a selector: names and values of the page, and everything else, whose case means nothing."""
 _OLD = re.compile(r"-//(?:IETF//|W3C//DTD HTML (?:3|4\.0 (?:Frameset|Transitional)//))", re.I)
 """Document types of pages that browsers show as those of the nineties; lxml gives one to a page without any."""
-_BRACKET = re.compile(r"\\.|\"(?:\\.|[^\"\\])*+\"?|'(?:\\.|[^'\\])*+'?|[(\[\])]|,", re.S)
-_STATE = re.compile(r"(?<![:\\]):[a-z-]+(?![\w(-])")
-_PSEUDO = re.compile(r"::?[\w-]+")
-_NAMES = re.compile(r"[.#]?[\w-]+")
-_COMBINATOR = re.compile(r"[\s>+~]+")
-_WHERE = re.compile(r":where\([^()]*\)", re.I)
 _OPENED = re.compile(r":(?:checked|target|target-within)\b", re.I)
 """States of a page that a click of its reader brings about."""
 _TRANSPARENT = names("media layer supports container scope")
@@ -92,6 +82,11 @@ class _Layers:
 _Weight: TypeAlias = tuple[bool, int, tuple[float, ...], tuple[int, ...]]
 
 
+_Declared: TypeAlias = tuple[_Weight, Declaration, bool]
+_NO_RULES: list[_Declared] = []
+_NOTHING: Mapping[str, str] = {}
+
+
 class DeclaredStyles:
     """What is declared for each element of a page, by its sheets and its ``style`` attributes.
 
@@ -106,8 +101,8 @@ class DeclaredStyles:
             UnreadableArticleError: they have more rules than can be tried on the page's elements.
         """
         self._expand = expand
-        self._by_rules: dict[Element, list[tuple[_Weight, Declaration, bool]]] = {}
-        self._by_attribute: dict[str, list[tuple[_Weight, Declaration, bool]]] = {}
+        self._by_rules: dict[Element, list[_Declared]] = {}
+        self._by_attribute: dict[str, list[_Declared]] = {}
         self._layers = _Layers()
         self._cased: Callable[[str], str] = str.lower if _is_old(page) else str
         self.opened: set[Element] = set()
@@ -122,15 +117,15 @@ class DeclaredStyles:
 
     def of(self, element: Element, with_untold: bool = True) -> Mapping[str, str]:
         """Return the value of each property that is declared for the element."""
-        rules = [each for each in self._by_rules.get(element, []) if each[2] or with_untold]
-        own = element.get("style")
+        rules, own = self._by_rules.get(element, _NO_RULES), element.get("style")
+        if not rules and not own:
+            return _NOTHING
+        rules = [each for each in rules if each[2] or with_untold]
         if own:
             if own not in self._by_attribute:
                 declared = self._accepted(declarations_of(own))
                 self._by_attribute[own] = [((each.is_important, 1, (), ()), each, True) for each in declared]
             rules = rules + self._by_attribute[own]
-        if not rules:
-            return {}
         return {declared.name: declared.value for _, declared, _ in sorted(rules, key=lambda each: each[0])}
 
     def _accepted(self, declarations: Iterable[Declaration]) -> list[Declaration]:
@@ -142,29 +137,26 @@ class DeclaredStyles:
                 yield rule._replace(selector=self._cased(rule.selector), declarations=tuple(declarations))
 
     def _apply(self, page: Element, rules: list[_Rule]) -> None:
-        candidates = _Candidates(list(page.iter()), self._cased)
+        selectors = Selectors(page, self._cased)
         tried = [
-            (number, rule, selector, found)
+            (number, rule, selector)
             for number, rule in enumerate(rules)
-            for selector in _selectors(rule.selector)
-            if (found := candidates.of(selector))
+            for selector in selectors_in(rule.selector)
+            if selectors.work < _MOST_WORK and selectors.may_match(selector)
         ]
-        if sum(len(found) for *_, found in tried) > _MOST_TRIALS:
-            raise _too_many(len(tried))
-        if not tried:
-            return
-        copy = _Copy(candidates.elements, self._cased)
-        for number, rule, selector, found in tried:
-            weight = (*_specificity(selector), number)
+        if selectors.work > _MOST_WORK:
+            raise _too_many(len(rules))
+        for number, rule, selector in tried:
+            weight = (*specificity(selector), number)
             backwards = tuple(-each for each in rule.layer)
-            for element in copy.matching(selector, found):
+            for element in selectors.matching(selector):
                 declared = self._by_rules.setdefault(element, [])
                 declared += [
                     ((each.is_important, 0, backwards if each.is_important else rule.layer, weight), each, rule.is_told)
                     for each in rule.declarations
                 ]
             if _OPENED.search(selector):
-                self.opened.update(copy.matching(_OPENED.sub("", selector), found))
+                self.opened.update(selectors.matching(_OPENED.sub("", selector)))
 
 
 def _is_old(page: Element) -> bool:
@@ -187,19 +179,11 @@ def declarations_of(text: str) -> list[Declaration]:
 def _declaration(text: str) -> Declaration | None:
     name, colon, value = text.partition(":")
     value, important = _IMPORTANT.subn("", value)
-    name = _unescaped(name).strip()
+    name = unescaped(name).strip()
     if not colon or not name:
         return None
-    value = _URL.sub("url()", " ".join(_unescaped(value).lower().split()))
+    value = _URL.sub("url()", " ".join(unescaped(value).lower().split()))
     return Declaration(name.lower(), value, bool(important))
-
-
-def _unescaped(text: str) -> str:
-    def character(match: re.Match[str]) -> str:
-        code = int(match[1], 16) if match[1] else 0
-        return match[2] or (chr(code) if 0 < code < 0xD800 else "\ufffd")
-
-    return _ESCAPE.sub(character, text) if "\\" in text else text
 
 
 def _sheets_of(page: Element) -> Iterator[str | None]:
@@ -332,98 +316,3 @@ def _has(bound: str | None, name: str, sign: str | None, value: str | None) -> b
     if bound == "min" or (sign or "")[:1] == ">":
         return _SCREEN[name] >= pixels
     return _SCREEN[name] <= pixels if bound == "max" or (sign or "")[:1] == "<" else _SCREEN[name] == pixels
-
-
-def _selectors(listed: str) -> Iterator[str]:
-    """Yield the selectors of a list: its commas are not inside of brackets or strings."""
-    depth, start = 0, 0
-    for match in _BRACKET.finditer(listed):
-        depth += (match[0] in ("(", "[")) - (match[0] in (")", "]"))
-        if match[0] == "," and depth == 0:
-            yield listed[start : match.start()].strip()
-            start = match.end()
-    yield listed[start:].strip()
-
-
-def _specificity(selector: str) -> tuple[int, int, int]:
-    plain = _ESCAPE.sub("e", _WHERE.sub("", selector))
-    attributes = plain.count("[")
-    plain = _STRING.sub("", plain)
-    classes = len(re.findall(r"\.[\w-]|(?<!:):(?!is\b|not\b|has\b)[\w-]", plain))
-    return plain.count("#"), attributes + classes, len(re.findall(r"(?:^|[\s>+~(])[a-z]", plain))
-
-
-class _Candidates:
-    """The elements of a page for which a selector may hold, told by the names in it."""
-
-    def __init__(self, elements: list[Element], cased: Callable[[str], str]) -> None:
-        self.elements = elements
-        self._named: dict[str, list[Element]] = {}
-        for element in elements:
-            own = {f".{name}" for name in cased(element.get("class", "")).split()}
-            for name in own | {f"#{cased(element.get('id', ''))}", str(element.tag)}:
-                self._named.setdefault(name, []).append(element)
-
-    def of(self, selector: str) -> list[Element]:
-        if "\\" in selector:
-            return self.elements
-        plain = _PSEUDO.sub("", _outside_brackets(selector))
-        if not all(name in self._named for name in _NAMES.findall(plain)):
-            return []
-        last = _NAMES.findall(_COMBINATOR.split(plain.rstrip())[-1])
-        return min((self._named[name] for name in last), key=len, default=self.elements)
-
-
-def _outside_brackets(selector: str) -> str:
-    depth, parts, start = 0, [], 0
-    for match in _BRACKET.finditer(selector):
-        if depth == 0:
-            parts.append(selector[start : match.start()])
-        depth += (match[0] in ("(", "[")) - (match[0] in (")", "]"))
-        start = match.end() if depth == 0 else start
-    return "".join([*parts, selector[start:] if depth == 0 else ""])
-
-
-class _Copy:
-    """A copy of a tree for soupsieve; ``cased`` gives its names and values the case in which they are compared."""
-
-    def __init__(self, elements: list[Element], cased: Callable[[str], str]) -> None:
-        from bs4 import BeautifulSoup
-
-        self._soup = BeautifulSoup("", "html.parser")
-        self._elements: dict[int, Element] = {}
-        self._copies: dict[Element, Tag] = {}
-        for element in elements:
-            attributes = {str(name): cased(str(value)) for name, value in element.attrib.items()}
-            copy = self._soup.new_tag(str(element.tag), attrs=attributes)
-            parent = element.getparent()
-            (self._soup if parent is None else self._copies[parent]).append(copy)
-            if (element.text or "").strip():
-                copy.append("text")
-            self._copies[element], self._elements[id(copy)] = copy, element
-
-    def matching(self, selector: str, candidates: list[Element]) -> Iterator[Element]:
-        """Yield the elements for which a selector holds; none if it is invalid, or one of a state or a part."""
-        import soupsieve
-
-        try:
-            selector = selector.replace(":-webkit-any-link", ":any-link").replace(":-webkit-any(", ":is(")
-            compiled = soupsieve.compile(_STATE.sub(_known_state, selector))
-        except (soupsieve.SelectorSyntaxError, NotImplementedError):  # browsers ignore it; or it is a part, as ::before
-            return
-        # one walk over the tree costs less than so many matches
-        is_walk = len(candidates) * 3 > len(self._copies)
-        copies = [self._copies[element] for element in candidates]
-        found = compiled.select(self._soup) if is_walk else compiled.filter(copies)
-        yield from (self._elements[id(copy)] for copy in found)
-
-
-def _known_state(match: re.Match[str]) -> str:
-    """Return a state that soupsieve can read: nothing is in one that it cannot, either."""
-    import soupsieve
-
-    try:
-        soupsieve.compile(match[0])
-    except soupsieve.SelectorSyntaxError:
-        return ":hover"
-    return match[0]
