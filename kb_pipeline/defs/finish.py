@@ -9,6 +9,7 @@ from kb_pipeline.defs.control_room import read_snapshot, record
 from kb_pipeline.defs.evaluation import record_verdict
 from kb_pipeline.defs.namespace import Namespace
 from kb_pipeline.defs.resources import now
+from kb_pipeline.defs.sqlite_storage import together
 from kb_pipeline.errors import KnowledgeBaseError
 from kb_pipeline.flow.agreement import compare_published
 from kb_pipeline.flow.index_state import IndexState
@@ -33,8 +34,9 @@ def finish(context: dg.OpExecutionContext, workspace: Workspace, namespace: Name
     except KnowledgeBaseError as exc:
         context.log.warning(f"the control room cannot be brought up to date: {exc}")
         return
-    record(context, snapshot, namespace)
-    record_checks(context, workspace.settings, snapshot.overview, namespace)
+    with together(context.instance):
+        record(context, snapshot, namespace)
+        record_checks(context, workspace.settings, snapshot.overview, namespace)
 
 
 def _promoted(

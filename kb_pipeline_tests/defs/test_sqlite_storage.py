@@ -6,6 +6,7 @@ from pathlib import Path
 
 import dagster as dg
 import pytest
+from dagster._core.definitions.asset_checks.asset_check_evaluation import AssetCheckEvaluation
 from dagster._core.events import (
     AssetMaterializationPlannedData,
     DagsterEvent,
@@ -15,7 +16,7 @@ from dagster._core.events import (
 from dagster._core.events.log import EventLogEntry
 from dagster._core.storage.sqlite_storage import DagsterSqliteStorage
 
-from kb_pipeline.defs.sqlite_storage import BatchingSqliteStorage
+from kb_pipeline.defs.sqlite_storage import BatchingSqliteStorage, together
 
 KEY = dg.AssetKey("chunks")
 
@@ -125,3 +126,42 @@ def test_many_partitions_take_less_time_than_in_dagster_s_own_storage(tmp_path: 
 
     own = DagsterSqliteStorage.from_local(str(tmp_path)).event_log_storage
     assert seconds(storage.get_dynamic_partitions) < 0.8 * seconds(own.get_dynamic_partitions)
+
+
+def checked(run_id: str, name: str) -> EventLogEntry:
+    evaluation = AssetCheckEvaluation(asset_key=KEY, check_name=name, passed=True, metadata={})
+    return entry(
+        run_id,
+        DagsterEvent(DagsterEventType.ASSET_CHECK_EVALUATION.value, job_name="job", event_specific_data=evaluation),
+    )
+
+
+def results(instance: dg.DagsterInstance) -> dict[str, int]:
+    """How many results of each check there are."""
+    storage = instance.event_log_storage
+    keys = [dg.AssetCheckKey(KEY, name) for name in ("one", "two")]
+    return {key.name: len(storage.get_asset_check_execution_history(key, limit=9)) for key in keys}
+
+
+def test_what_is_stored_together_reads_as_if_it_was_stored_one_by_one(instance: dg.DagsterInstance) -> None:
+    with together(instance):
+        for name in ("one", "two"):
+            instance.event_log_storage.store_event(checked("run-1", name))
+        instance.event_log_storage.store_event(materialized("run-1", "alpha"))
+    assert results(instance) == {"one": 1, "two": 1}
+    assert instance.get_materialized_partitions(KEY) == {"alpha"}
+    assert len(instance.event_log_storage.get_logs_for_run("run-1")) == 3
+    instance.event_log_storage.store_event(checked("run-2", "one"))
+    assert results(instance) == {"one": 2, "two": 1}
+
+
+def test_of_what_fails_amid_being_stored_together_nothing_is_left(tmp_path: Path) -> None:
+    storage = {"module": BatchingSqliteStorage.__module__, "class": BatchingSqliteStorage.__name__}
+    custom = {"storage": {"custom": storage | {"config": {"base_dir": str(tmp_path)}}}}
+    with dg.instance_for_test(overrides=custom) as instance:
+        with pytest.raises(OSError, match="full"), together(instance):
+            instance.event_log_storage.store_event(checked("run-1", "one"))
+            raise OSError("the disk is full")
+        assert results(instance) == {"one": 0, "two": 0}
+        instance.event_log_storage.store_event(checked("run-1", "two"))
+        assert results(instance) == {"one": 0, "two": 1}
