@@ -165,7 +165,7 @@ def start(instance: dg.DagsterInstance, job: str) -> "subprocess.Popen[str]":
 
 def end_of(process: "subprocess.Popen[str]") -> str:
     """Wait for a run that must succeed; returns what it printed."""
-    output, _ = process.communicate(timeout=120)
+    output, _ = process.communicate(timeout=280)
     assert process.returncode == 0, output
     return output
 
