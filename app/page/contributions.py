@@ -6,7 +6,7 @@ from typing import get_args
 import streamlit as st
 
 from app.client import ClientError
-from app.page import asking, places, session
+from app.page import asking, bridge, places, session
 from app.page.asking import SentQuestion
 from app.page.failures import attempt, missing, panel, sentence, show_problem
 from app.page.labels import chosen, label
@@ -43,6 +43,7 @@ _NONE = {
     "accepted": "Nothing was accepted yet",
     "rejected": "Nothing was rejected",
 }
+_RESULT = "contribution-result"
 
 
 def list_html(contributions: Sequence[ContributionItem]) -> str:
@@ -118,15 +119,23 @@ def _show_new(question: str, article_id: str) -> None:
             )
             content = st.text_area("Text, as Markdown", height=200)
             with st.container(horizontal=True):
-                is_final = st.form_submit_button("Propose", type="primary")
-                is_draft = st.form_submit_button("Preview", help="What readers will see; nothing is handed in.")
+                # what comes of it stands below the form, where few windows reach
+                is_final = st.form_submit_button("Propose", type="primary", on_click=bridge.reveal, args=(_RESULT,))
+                is_draft = st.form_submit_button(
+                    "Preview",
+                    help="What readers will see; nothing is handed in.",
+                    on_click=bridge.reveal,
+                    args=(_RESULT,),
+                )
         new = NewContribution(service=service, description=description.strip(), content=content, type=kind)
-        if (is_final or is_draft) and not service:
-            show_problem("Choose an article, or name a new one.")
-        elif is_final:
-            _hand_in(lambda: session.client().contribute(new))
-        elif is_draft:
-            _show_preview(new)
+        with st.container(key=_RESULT):
+            if (is_final or is_draft) and not service:
+                show_problem("Choose an article, or name a new one.")
+            elif is_final:
+                _hand_in(lambda: session.client().contribute(new))
+            elif is_draft:
+                with st.spinner("Making the preview …"):
+                    _show_preview(new)
 
 
 def _picked_article(article_id: str) -> str:
