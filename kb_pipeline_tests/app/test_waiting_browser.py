@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator
 from contextlib import ExitStack
+from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, Locator, Page, Route, expect
@@ -136,6 +137,32 @@ def test_a_question_that_did_not_arrive_stands_in_the_box_again(page: Page, plac
     serving.enter_context(place.page())
     expect(page.get_by_text("Your question did not arrive. Here it is again.")).to_be_visible()
     expect(box(page)).to_have_value(QUESTION)
+
+
+@pytest.mark.timeout(600)
+@pytest.mark.rare("a further way through the page in a browser, with a service that is started twice")
+def test_what_was_read_stays_while_the_service_is_down_and_a_question_is_sent_when_it_is_back(
+    knowledge_base: Settings, tmp_path: Path
+) -> None:
+    place = Place(knowledge_base, tmp_path / "place")
+    with ExitStack() as service, place.page(), browsing(place.page_url) as page:
+        service.enter_context(place.service())
+        page.set_default_timeout(90_000)
+        opened(page)
+        box(page).fill(QUESTION)
+        box(page).press("Enter")
+        expect(page.locator(".st-key-turn-0 .kb-answer")).to_contain_text("Crop to Content")
+        expect(box(page)).to_be_visible()
+        service.close()
+        box(page).fill("How do I undo a crop?")
+        box(page).press("Enter")
+        expect(page.get_by_text("Your question is kept")).to_be_visible()
+        expect(page.locator(".st-key-turn-0 .kb-answer")).to_contain_text("Crop to Content")
+        picture(page, "waiting-service-down")
+        service.enter_context(place.service())
+        expect(page.locator(".st-key-turn-1 .kb-answer")).to_contain_text("Undo")
+        expect(page.get_by_text("Your question is kept")).to_have_count(0)
+        expect(page.locator(".kb-question")).to_have_count(2)
 
 
 ASKS_AT_ONCE = """new MutationObserver((_, observer) => {
