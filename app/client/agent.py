@@ -108,14 +108,7 @@ class AgentClient(Client):
         start = int(after) if after and after.isdecimal() else 0
         end = start + limit
         summaries = tuple(
-            ConversationSummary(
-                id=each.id,
-                title=each.title,
-                created_at=each.created_at,
-                updated_at=each.updated_at,
-                turns=len(each.turns),
-            )
-            for each in matching[start:end]
+            ConversationSummary.model_validate({**dict(each), "turns": len(each.turns)}) for each in matching[start:end]
         )
         return ConversationList(conversations=summaries, next=str(end) if end < len(matching) else None)
 
