@@ -1,9 +1,13 @@
-"""What mammoth does not see of the tables of a Word document: rows that begin late, heads by their style."""
+"""What mammoth does not see of the tables of a Word document: rows that begin late, heads by their style or looks."""
 
-from kb_pipeline.sources.docx.styles import Element, WordStyles, child, made_like, value
+from collections.abc import Callable
+
+from kb_pipeline.sources.docx.styles import Element, WordStyles, child, is_on, made_like, value
 
 _MOST_COLUMNS = 63
 """Word allows no more."""
+_PAPER = {"", "auto", "ffffff"}
+"""Fills of cells that look like the page."""
 
 
 def tidy_tables(tree: Element, styles: WordStyles) -> None:
@@ -17,7 +21,7 @@ def tidy_tables(tree: Element, styles: WordStyles) -> None:
     for table in tree.iter("{*}tbl"):
         rows = list(table.iterfind("{*}tr"))
         is_said = any(child(row, "trPr", "tblHeader") is not None for row in rows)
-        if len(rows) > 1 and not is_said and _has_head_by_style(table, styles):
+        if len(rows) > 1 and not is_said and (_has_head_by_style(table, styles) or _has_head_by_looks(rows, styles)):
             _mark_head(rows[0])
 
 
@@ -30,6 +34,45 @@ def _has_head_by_style(table: Element, styles: WordStyles) -> bool:
     style = value(child(table, "tblPr", "tblStyle"))
     kinds = (part for one in styles.chain(style) for part in one.iterfind("{*}tblStylePr"))
     return asked and any(value(part, "type") == "firstRow" and len(part) for part in kinds)
+
+
+def _has_head_by_looks(rows: list[Element], styles: WordStyles) -> bool:
+    """Whether every cell of the first row is shaded, or bold by whatever style, and no other row is so in all cells."""
+
+    def is_bold(cell: Element) -> bool:
+        return _is_bold(cell, styles)
+
+    return any(
+        _is_all(rows[0], sign) and not any(_is_all(row, sign) for row in rows[1:]) for sign in (_is_shaded, is_bold)
+    )
+
+
+def _is_all(row: Element, sign: Callable[[Element], bool]) -> bool:
+    cells = list(row.iterfind("{*}tc"))
+    return bool(cells) and all(map(sign, cells))
+
+
+def _is_shaded(cell: Element) -> bool:
+    shading = child(cell, "tcPr", "shd")
+    return bool(value(shading, "themeFill")) or value(shading, "fill").lower() not in _PAPER
+
+
+def _is_bold(cell: Element, styles: WordStyles) -> bool:
+    """Whether all text of a cell is bold; one without text is not."""
+    runs = [
+        (run, paragraph)
+        for paragraph in cell.iter("{*}p")
+        for run in paragraph.iter("{*}r")
+        if any((text.text or "").strip() for text in run.iterfind("{*}t"))
+    ]
+    return bool(runs) and all(is_on(_weight(run, paragraph, styles)) for run, paragraph in runs)
+
+
+def _weight(run: Element, paragraph: Element, styles: WordStyles) -> Element | None:
+    """What says whether a run is bold: the run itself, its style, or the style of its paragraph."""
+    own = child(run, "rPr", "b")
+    by_style = styles.first(value(child(run, "rPr", "rStyle")), "rPr", "b") if own is None else own
+    return styles.first(styles.of_paragraph(paragraph), "rPr", "b") if by_style is None else by_style
 
 
 def _bits(written: str) -> int:

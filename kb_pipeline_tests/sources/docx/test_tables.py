@@ -43,12 +43,43 @@ def test_a_row_that_is_said_to_be_or_looks_like_a_head_is_one() -> None:
     assert styled('w:val="04A0"') == HEAD
 
 
+def shaded(*texts: str, fill: str = "D9E2F3") -> str:
+    shading = f'<w:tcPr><w:shd w:val="clear" w:color="auto" w:fill="{fill}"/></w:tcPr>'
+    return "".join(f"<w:tc>{shading}{paragraph(f'<w:r><w:t>{text}</w:t></w:r>')}</w:tc>" for text in texts)
+
+
+def in_style(style: str, *texts: str) -> str:
+    named = f'<w:p><w:pPr><w:pStyle w:val="{style}"/></w:pPr><w:r><w:t>{{}}</w:t></w:r></w:p>'
+    return "".join(f"<w:tc>{named.format(text)}</w:tc>" for text in texts)
+
+
+BOLD_STYLES = {
+    "word/styles.xml": f'<w:styles {W}><w:style w:type="paragraph" w:styleId="Strong"><w:rPr><w:b/></w:rPr></w:style>'
+    '<w:style w:type="paragraph" w:styleId="TableHeading"><w:basedOn w:val="Strong"/></w:style></w:styles>'
+}
+
+
+def test_a_first_row_that_alone_is_shaded_or_bold_by_its_style_is_a_head() -> None:
+    assert markdown(rows(shaded("Role", "Delete"), cells("Admin", "yes"))) == HEAD
+    assert markdown(rows(in_style("TableHeading", "Role", "Delete"), cells("Admin", "yes")), **BOLD_STYLES) == HEAD
+
+
 @pytest.mark.parametrize(
     "written",
     [
         pytest.param(markdown(rows(cells("Role", "Delete"), cells("Admin", "yes"))), id="nothing says so"),
         pytest.param(styled('w:firstRow="0"'), id="the style's head is switched off"),
         pytest.param(styled('w:firstRow="1"', ""), id="the style has no head"),
+        pytest.param(markdown(rows(shaded("Role", "Delete"), shaded("Admin", "yes"))), id="all rows are shaded"),
+        pytest.param(markdown(rows(shaded("Role", "Delete", fill="FFFFFF"), cells("Admin", "yes"))), id="white paper"),
+        pytest.param(markdown(rows(shaded("Role") + cells("Delete"), cells("Admin", "yes"))), id="one shaded cell"),
+        pytest.param(
+            markdown(
+                rows(in_style("TableHeading", "Role", "Delete"), in_style("TableHeading", "Admin", "yes")),
+                **BOLD_STYLES,
+            ),
+            id="all rows are in a bold style",
+        ),
     ],
 )
 def test_a_first_row_like_the_others_is_none(written: str) -> None:
