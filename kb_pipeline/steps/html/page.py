@@ -14,6 +14,7 @@ from lxml import etree
 from kb_pipeline.records import LeftOutText
 from kb_pipeline.steps.html.contents import PageContents
 from kb_pipeline.steps.html.dom import BLOCKS, HEADINGS, Element, classes, has_text, is_inside, names, text_of
+from kb_pipeline.steps.html.tables import cells_of, own_rows
 
 _Why: TypeAlias = Literal["", "name", "links", "words", "place"]
 
@@ -195,7 +196,7 @@ def _why_furniture(element: Element, contents: PageContents) -> _Why:
         furniture -= _SUBJECTS
     if furniture:
         may_be_content = furniture <= _SUBJECTS or (furniture <= _COOKIES and contents.has_heading(element))
-        if may_be_content and _states_something(element, contents):
+        if may_be_content and (_states_something(element, contents) or _has_named_columns(element)):
             return ""
         if _FOOTER_TEXT.search(contents.text(element, _LONGEST)):
             return "words"
@@ -209,6 +210,13 @@ def _why_furniture(element: Element, contents: PageContents) -> _Why:
     if not maybe or contents.has_title(element) or (maybe <= _ABOVE and contents.has_heading(element)):
         return ""
     return "links" if _is_mostly_links(element, contents) else ""
+
+
+def _has_named_columns(element: Element) -> bool:
+    """Return whether the element is a table whose first row names its columns: Apache's related directives."""
+    rows = own_rows(element) if element.tag == "table" else []
+    names_of_columns = [cell for cell in cells_of(rows[0]) if cell.tag == "th" and has_text(cell)] if rows else []
+    return len(rows) > 1 and len(names_of_columns) == len(rows[0]) > 1
 
 
 def _states_something(element: Element, contents: PageContents) -> bool:

@@ -29,6 +29,7 @@ from kb_pipeline_tests.steps.html.pages import convert, markdown
         "<p>Next: <a href=a rel=next>GONE</a>, Up: <a href=b rel=up>GONE</a> [<a href=c>Index</a>]</p>",
         "<ul><li><a href=a hreflang=de>GONE</a><li><a href=b hreflang=fr>GONE</a></ul>",
         '<p hidden>GONE</p><p style="display: none">GONE</p>',
+        "<table class=related><tr><th>GONE<tr><td><a href=a>GONE too</a></table>",
         "<script>GONE</script><style>GONE</style><noscript>GONE</noscript><!-- GONE --><template>GONE</template>",
         "<iframe>GONE</iframe><form><input value=GONE><button>GONE</button><textarea>GONE</textarea></form>",
         "<svg><text>GONE</text></svg>",
@@ -51,6 +52,7 @@ def test_navigation_and_page_tools_are_gone(furniture: str) -> None:
         '<div class="contents"><p>All of it</p></div>',
         '<form action="/"><p>A page wrapped in a form</p></form>',
         "<article><header><p>By someone</p></header></article>",
+        "<table class=related><tr><th>Modules<th>Directives<tr><td><a href=a>a</a><td><a href=b>b</a></table>",
     ],
 )
 def test_content_that_resembles_navigation_stays(content: str) -> None:
