@@ -142,10 +142,10 @@ def test_a_question_that_did_not_arrive_stands_in_the_box_again(page: Page, plac
 @pytest.mark.timeout(600)
 @pytest.mark.rare("a further way through the page in a browser, with a service that is started twice")
 def test_what_was_read_stays_while_the_service_is_down_and_a_question_is_sent_when_it_is_back(
-    knowledge_base: Settings, tmp_path: Path
+    browser: Browser, knowledge_base: Settings, tmp_path: Path
 ) -> None:
     place = Place(knowledge_base, tmp_path / "place")
-    with ExitStack() as service, place.page(), browsing(place.page_url) as page:
+    with ExitStack() as service, place.page(), visiting(browser, place.page_url) as page:
         service.enter_context(place.service())
         page.set_default_timeout(90_000)
         opened(page)
