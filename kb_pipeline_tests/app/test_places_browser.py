@@ -33,7 +33,7 @@ def page(knowledge_base: Settings, tmp_path_factory: pytest.TempPathFactory) -> 
     settings = {name: json.dumps(people) for name, people in named.items()}
     place = Place(knowledge_base, tmp_path_factory.mktemp("place"), KB_EASY_AUTH="true", **settings)
     save_gaps(knowledge_base.model_copy(update={"home": place.environment["KB_HOME"]}), GAPS)
-    with place.service_process(), place.page(), browsing(place.page_url) as opened:
+    with place.service(), place.page(), browsing(place.page_url) as opened:
         yield opened
 
 

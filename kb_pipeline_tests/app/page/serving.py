@@ -37,6 +37,7 @@ class Place:
         self.environment = clean | {
             "KB_HOME": str(folder / "home"),
             "KB_STAGING": knowledge_base.staging,
+            "KB_SCENARIOS": str(folder / "scenarios"),  # not the samples beside the code, which have a network
             "KB_EMBEDDER": knowledge_base.embedder,
             "KB_APP_PORT": str(self.service_port),
             "PYTHONPATH": os.pathsep.join(filter(None, (str(ROOT), os.environ.get("PYTHONPATH")))),
