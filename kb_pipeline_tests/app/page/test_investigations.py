@@ -28,7 +28,7 @@ class Service:
         self.lost_after, self.refusal = list(lost_after), refusal
         self.resumed: list[int] = []
 
-    def investigate(self, _: str) -> Iterator[InvestigationEvent]:
+    def investigate(self, _alert: str, _scenario: str) -> Iterator[InvestigationEvent]:
         if self.refusal:
             raise self.refusal
         yield from self._send(0)
@@ -51,7 +51,7 @@ def _no_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def begun(service: Service) -> tuple[Followings, Any]:
     followings = Followings()
-    following = followings.begin(cast(Client, service), ANNA, "LINK_DOWN")
+    following = followings.begin(cast(Client, service), ANNA, "LINK_DOWN", "")
     deadline = time.monotonic() + 60
     while not following.done:
         assert time.monotonic() < deadline

@@ -159,13 +159,15 @@ def test_an_image_that_the_passage_does_not_show_is_shown_after_it() -> None:
     assert f'<img src="{IMAGE}"' in source_html(section(citation(passage="Text only.", quotes=())), 1)
 
 
-@pytest.mark.parametrize(("state", "word"), [("behind", "Outdated"), ("pinned", "Pinned"), ("failed", "Failed")])
+@pytest.mark.parametrize(
+    ("state", "word"), [("behind", "Outdated"), ("pinned", "Pinned"), ("failed", "Failed"), ("withheld", "Withheld")]
+)
 def test_the_list_says_what_readers_get_of_an_article(state: str, word: str) -> None:
     listed = summary(state=state, images=2, chunks=1, published_at="2026-03-03T14:05:00+00:00", error="it is a PDF")
     html = articles_html(ArticleList(total=1, articles=(listed,)))
     for shown in (word, "2 images · 3 Mar 2026, 14:05 UTC", "it is a PDF", "1 article"):
         assert shown in html
-    assert ('href="knowledge-base?article=layers" data-kb="open"' in html) is (state != "failed")
+    assert ('href="knowledge-base?article=layers" data-kb="open"' in html) is (state != "withheld")
 
 
 def test_the_list_says_nothing_of_the_state_of_an_article_that_readers_see_as_it_is() -> None:

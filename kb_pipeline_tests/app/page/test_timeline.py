@@ -116,10 +116,10 @@ def test_a_step_and_a_list_and_a_log_show_words_of_others_as_words() -> None:
     summary = Investigation(id=EVIL, alert=EVIL, began=EVIL, status="failed", cause=EVIL)
     shown = [
         render("network", "step", step),
-        render("network", "list", [summary]),
+        render("network", "list", [summary], {summary.scenario: EVIL}),
         render("network", "log", (EVIL,)),
         render("network", "alert", EVIL, EVIL),
-        render("network", "actions", EVIL, EVIL),
+        render("network", "actions", EVIL, EVIL, EVIL),
         render("network", "begin", EVIL, EVIL, EVIL),
         render("network", "status", "good", EVIL, EVIL, [EVIL]),
     ]

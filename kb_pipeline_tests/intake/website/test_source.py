@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from kb_pipeline.errors import IntakeError, StorageError, TransientError
-from kb_pipeline.intake.declared import add_source, name_of_site, read_sources
+from kb_pipeline.intake.declared import add_source, read_sources
+from kb_pipeline.intake.naming import name_of_site
 from kb_pipeline.intake.running import forget, run, state_path
 from kb_pipeline.intake.state import IntakeState
 from kb_pipeline.intake.website import answers, client, copy, crawl
