@@ -90,6 +90,9 @@ def compared(one: ArticleStatement, other: ArticleStatement, weights: Weights) -
         return None
     if found.label and weights.of(found.label) < _LABELS:
         return None
+    both_say = weights.of((own & others) - found.said)
+    if both_say < min(way.said for way in found.needed):  # as of most pairs: the rest costs more
+        return None
     shared, only, only_other = _divided(one, other, found.said)
     if _have_other_subjects(one, other, shared, only, only_other, found.said):
         return None
@@ -107,7 +110,7 @@ def compared(one: ArticleStatement, other: ArticleStatement, weights: Weights) -
         alike(_ASIDE),
         alike(1.0),
         tells,
-        weights.of((own & others) - found.said),
+        both_say,
         weights.of(shared & (one.title | other.title)),
     )
     return found.difference.model_copy(update={"alike": common.alike}) if common.is_enough(found.needed) else None
@@ -120,16 +123,23 @@ def _divided(
     own, others = frozenset(one.words) - said, frozenset(other.words) - said
     all_, all_others = own | one.around, others | other.around
     shared, only, only_other = set(own & all_others | others & all_), set(own - all_others), set(others - all_)
+    in_order = sorted(all_others)
     for word in sorted(only):
-        if same := next((each for each in sorted(all_others) if _begin_alike(word, each)), None):
+        if same := next(_beginning_alike(word, in_order), None):
             shared.add(word)
             only.discard(word)
             only_other.discard(same)
     for word in sorted(only_other):
-        if any(_begin_alike(word, each) for each in all_):
+        if any(_beginning_alike(word, all_)):
             shared.add(word)
             only_other.discard(word)
     return frozenset(shared), frozenset(only), frozenset(only_other)
+
+
+def _beginning_alike(word: str, others: Iterable[str]) -> Iterator[str]:
+    """Those that begin or end with the word, or it with them; most have neither its first nor its last letters."""
+    first, last = word[: _STEM - 1], word[-_STEM:]
+    return (each for each in others if (each.startswith(first) or each.endswith(last)) and _begin_alike(word, each))
 
 
 def _begin_alike(word: str, other: str) -> bool:
