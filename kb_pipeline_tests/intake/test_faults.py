@@ -129,27 +129,41 @@ def fail_once(service: Service, settings: Settings, number: int, fault: Fault) -
     return service.proxy.asked
 
 
-@pytest.mark.slow("each request of three services fails in many ways")
-@pytest.mark.parametrize("way", WAYS)
-def test_a_fault_in_any_request_loses_and_shows_nothing(
-    service: Service, once: Settings, staging: Path, way: str
+def loses_and_shows_nothing(
+    service: Service, settings: Settings, staging: Path, way_of: Callable[[int], Fault]
 ) -> None:
+    """Whichever request fails in its way: what was taken in before stays until all that is new has come."""
     service.write(OLD)
-    run(service.source(once), once)
+    run(service.source(settings), settings)
     readers = {article: readers_of(staging, article) for article in ARTICLES}
     assert readers["it-restricted"]
     for number in count(1):
         text = (OLD, NEW)[number % 2]
         service.write(text)
-        if fail_once(service, once, number, WAYS[way]) < number:
+        if fail_once(service, settings, number, way_of(number)) < number:
             break
         assert {each.parent.name for each in staging.glob("*/index.html")} == {*ARTICLES}
         assert all(OLD in text_of(staging, article) or NEW in text_of(staging, article) for article in ARTICLES)
         assert_for_no_others(staging, readers)
-        taken = run(service.source(once), once)
+        taken = run(service.source(settings), settings)
         assert (taken.refused, taken.guard, taken.gone) == ({}, "", [])
         assert all(text in text_of(staging, article) for article in ARTICLES)
     assert number > 6
+
+
+@pytest.mark.slow("each request of three services fails")
+@pytest.mark.parametrize("first", [0, len(WAYS) // 2])
+def test_a_fault_in_any_request_loses_and_shows_nothing(
+    service: Service, once: Settings, staging: Path, first: int
+) -> None:
+    in_turn = [*WAYS.values()]
+    loses_and_shows_nothing(service, once, staging, lambda number: in_turn[(first + number) % len(in_turn)])
+
+
+@pytest.mark.rare("each request of three services fails in each way")
+@pytest.mark.parametrize("way", WAYS)
+def test_nor_does_any_fault_in_any_request(service: Service, once: Settings, staging: Path, way: str) -> None:
+    loses_and_shows_nothing(service, once, staging, lambda number: WAYS[way])
 
 
 @pytest.mark.slow("each request of three services is denied")
