@@ -63,14 +63,14 @@ class Networks:
             NetworkNotFoundError: there is none that this person may see.
             ScenarioError: its manifest cannot be read, so that nobody knows who may see it.
         """
-        there = self.all()
-        wanted = [each for each in there if each.name == (name or self.settings.scenario)]
-        for each in wanted or (there if len(there) == 1 and not name else []):
+        there, wanted = self.all(), name or self.settings.scenario or ""
+        named = [each for each in there if each.name == wanted]
+        for each in named or (there if len(there) == 1 and not wanted else []):
             await each.folder()
         seen = await self.seen_by(who)
         found = next((each for each in seen if not name or each.name == name), None)
-        if found is None:
-            raise NetworkNotFoundError(name, [each.name for each in seen])
+        if found is None or (wanted and not named):
+            raise NetworkNotFoundError(wanted, [each.name for each in seen])
         return found
 
     async def open(self, who: Principal | None, name: str = "") -> Network:

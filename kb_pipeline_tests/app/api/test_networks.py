@@ -1,5 +1,6 @@
 """Several networks at once: each is asked by its name, an alert finds its own, and each has its own readers."""
 
+import asyncio
 import json
 import shutil
 from collections.abc import Iterator
@@ -11,6 +12,7 @@ import pytest
 
 from app.client import Client
 from app.logs.lines import log_tail, note
+from app.network.networks import NetworkNotFoundError, Networks
 from app.schema.network import Investigation, TopologyRequest
 from kb_pipeline.network.loading import load
 from kb_pipeline.network.scenario import ScenarioFolder
@@ -180,3 +182,10 @@ def test_a_network_that_cannot_be_read_leaves_the_others(tmp_path: Path) -> None
         assert "cannot be read" in (client.query_graph("SELECT 1 AS n", "datacentre").error or "")
         shutil.rmtree(tmp_path / "scenarios" / "datacentre")
         assert investigated(client, STORM_OF_DATA_CENTRE).scenario == "telco"
+
+
+def test_a_default_that_is_not_there_is_named_with_those_that_are(tmp_path: Path) -> None:
+    data_centre(tmp_path, "group-dc")
+    networks = Networks(Settings(scenarios=str(tmp_path), scenario="datacenter"))
+    with pytest.raises(NetworkNotFoundError, match=r"'datacenter' here; there are: datacentre"):
+        asyncio.run(networks.open(None))
