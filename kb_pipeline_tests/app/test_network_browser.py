@@ -247,7 +247,7 @@ def test_an_alert_that_cannot_be_investigated_now_can_be_tried_again(page: Page,
     page.get_by_role("button", name="Use the sample").click()
     with control.store("hold"):
         expect(page.get_by_role("textbox", name="Alerts, as they came")).to_have_value(re.compile("LINK_DOWN"))
-        others = [Followings().begin(control.client, (), STORM) for _ in range(2)]
+        others = [Followings().begin(control.client, (), STORM, "") for _ in range(2)]
         assert all(other.id for other in others)
         page.get_by_role("button", name="Investigate", exact=True).click()
         expect(page.get_by_role("alert")).to_contain_text("2 investigations are under way already")
