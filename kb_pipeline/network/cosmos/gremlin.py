@@ -74,6 +74,7 @@ class GremlinService:
         )
         self._lock = threading.Lock()
         self._idle: list[_Connection] = []
+        self._times_closed = 0
 
     def ask(
         self, query: str, bindings: Bindings | None = None, *, seconds: float, most_bytes: int = MOST_BYTES
@@ -98,6 +99,7 @@ class GremlinService:
         """Close all connections; a later query opens new ones."""
         with self._lock:
             idle, self._idle = self._idle, []
+            self._times_closed += 1
         for connection in idle:
             connection.close()
 
@@ -108,20 +110,21 @@ class GremlinService:
 
         with self._lock:
             connection = self._idle.pop() if self._idle else _Connection(self._url, self._user, self._key)
+            times_closed = self._times_closed
         try:
             results = connection.ask(query, bindings, deadline, most_bytes)
         except GremlinServerError as exc:  # the connection is as good as before
-            self._keep(connection)
+            self._keep(connection, times_closed)
             raise self._failure(exc, seconds) from self.service.safe_cause(exc)
         except Exception as exc:
             connection.close()
             raise self._broken(exc, seconds) from self.service.safe_cause(exc)
-        self._keep(connection)
+        self._keep(connection, times_closed)
         return results
 
-    def _keep(self, connection: "_Connection") -> None:
+    def _keep(self, connection: "_Connection", times_closed: int) -> None:
         with self._lock:
-            if len(self._idle) < _KEPT:
+            if len(self._idle) < _KEPT and times_closed == self._times_closed:  # or nobody would close it
                 self._idle.append(connection)
                 return
         connection.close()
