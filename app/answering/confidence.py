@@ -30,7 +30,8 @@ words whose article is found first. 1 % of those whose article is among the firs
 of the 174."""
 _ANSWERS_IN_OTHERS = 0.5
 """The first of these limits where question and section are in another language than English: the model has read
-English, and its vectors of other words are less near."""
+English, and its vectors of other words are less near. The likeliest of 20 German questions without an
+answer has .37."""
 _HALF, _THIRD = 0.5, 0.34
 """Shares of the question's words in the best hit, for indexes whose scores were not measured."""
 

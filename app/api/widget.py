@@ -1,6 +1,5 @@
 """Routes of the widget that other sites embed: its script, an answer for it to draw, and the pictures of answers."""
 
-import asyncio
 import hashlib
 from functools import cache
 from pathlib import Path
@@ -12,8 +11,8 @@ from starlette.responses import Response
 from app.answering.grounded import GroundedAnswer
 from app.api.answer_nodes import answer_nodes
 from app.api.gate import WIDGET, WIDGET_SCRIPT, TheService, Who
-from app.api.served import file_response, is_known
-from app.library.images import ImageNotFoundError, open_image
+from app.api.originals import image
+from app.api.served import is_known
 from app.logs.auditing import note, note_answer
 from app.schema.answers import ChatAnswer
 from app.schema.passages import Citation
@@ -55,11 +54,7 @@ async def widget_answer(asked: WidgetQuestion, service: TheService, who: Who) ->
 @router.get(f"{WIDGET}images/{{article_id}}/{{image_path:path}}")
 async def widget_image(request: Request, article_id: str, image_path: str, service: TheService, who: Who) -> Response:
     """A picture of an answer."""
-    try:
-        opened = await asyncio.to_thread(open_image, service.articles.layout, article_id, image_path, who)
-    except ImageNotFoundError as exc:
-        raise HTTPException(404, "there is no such image") from exc
-    return file_response(request, opened)
+    return await image(request, article_id, image_path, service, who)
 
 
 def drawn(answer: ChatAnswer) -> WidgetAnswer:

@@ -5,7 +5,7 @@ An alert is investigated in the same way, step by step."""
 import shlex
 import sys
 from collections.abc import Iterator, Sequence
-from contextlib import aclosing
+from contextlib import AsyncExitStack, aclosing
 from pathlib import Path
 from urllib.parse import unquote
 
@@ -191,13 +191,16 @@ async def investigate(
     alert: str, scenario: str, app_settings: AppSettings, settings: Settings, console: Console | None
 ) -> Investigated:
     """Investigate an alert for the local user; with a console, print each step when it is done."""
-    networks = Networks(settings)
-    network = await networks.open_for(alert, None, scenario)
-    retrieval = Retrieval(open_workspace(settings))
-    who = app_settings.local_principal
-    investigator = open_investigator(app_settings, settings, network, retrieval, who, CitationBook())
     report, events, citations = "", [], []
-    try:
+    async with AsyncExitStack() as opened:
+        networks = Networks(settings)
+        opened.push_async_callback(networks.close)
+        network = await networks.open_for(alert, None, scenario)
+        retrieval = Retrieval(open_workspace(settings))
+        opened.callback(retrieval.close)
+        who = app_settings.local_principal
+        investigator = open_investigator(app_settings, settings, network, retrieval, who, CitationBook())
+        opened.push_async_callback(investigator.close)
         async for event in investigator.investigate(alert):
             events.append({"event": event.event, **event.data})
             if event.event == "message":
@@ -207,8 +210,4 @@ async def investigate(
                 word = "[red]failed[/] " if event.data.get("error") else ""
                 first = event.data["response"].partition("\n")[0]
                 console.print(f"{event.data['step']}  {event.data['agent']}  {word}{escape(first)}", soft_wrap=True)
-    finally:
-        await investigator.close()
-        await networks.close()
-        retrieval.close()
     return Investigated(report=report, events=events, citations=citations)

@@ -6,11 +6,10 @@ import streamlit as st
 
 from app.client import ServiceDownError
 from app.page import session
-from app.page.failures import panel
+from app.page.failures import AWAY, panel
 
 _LOOK_SECONDS = 3
 """A service that is started again is ready after several."""
-_TITLE = "The knowledge base does not answer at the moment"
 
 
 def line(*, has_question: bool) -> str:
@@ -18,7 +17,7 @@ def line(*, has_question: bool) -> str:
     kept = "Your question is kept, and is sent as soon as it answers again." if has_question else _NOTHING_LOST
     is_own = session.page_settings().is_only_local
     advice, command = (f"{kept} Start it with this command.", "kb serve") if is_own else (kept, "")
-    return panel(_TITLE, advice, command, kind="note")
+    return panel(AWAY, advice, command, kind="note")
 
 
 _NOTHING_LOST = "What you have read stays here. A question that you send is kept until it answers again."

@@ -15,6 +15,7 @@ _TITLES = {
     "index_unavailable": "The articles cannot be searched",
     "service_down": "The agent service is not running",
 }
+AWAY = "The knowledge base does not answer at the moment"
 _DID_NOT_WORK = "This did not work"
 _PROBLEM = "problem-of-last-attempt"
 INGEST = "kb ingest"
@@ -56,7 +57,7 @@ def failure_html(failure: Exception) -> str:
     message = sentence(failure.problem.message)
     if isinstance(failure, ServiceDownError):
         if not session.page_settings().is_only_local:
-            return panel("The knowledge base does not answer at the moment", "Try again in a minute.")
+            return panel(AWAY, "Try again in a minute.")
         return panel(title, f"{message} Start it with this command, then try again.", "kb serve")
     if failure.problem.code == "index_unavailable":
         return panel(title, message, ingest_if_advised(failure.problem.message))

@@ -10,12 +10,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from kb_pipeline.contributions.base import UploadCheck
-from kb_pipeline.errors import (
-    ContributionError,
-    LimitExceededError,
-    WorkerLostError,
-    storage_errors,
-)
+from kb_pipeline.errors import ContributionError, LimitExceededError, WorkerLostError, storage_errors
 from kb_pipeline.flow.build import ArticleResult, build_article
 from kb_pipeline.flow.layers import Run
 from kb_pipeline.flow.layers.converted_markdown import ConvertedMarkdownLayer, load_converted
