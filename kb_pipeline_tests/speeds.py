@@ -82,12 +82,13 @@ def pytest_fixture_setup(fixturedef: pytest.FixtureDef[object], request: pytest.
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_teardown(item: pytest.Item, nextitem: pytest.Item | None) -> Iterator[None]:
     """Leave out what the last test of several tears down for all of them."""
+    if nextitem is not None and nextitem.parent is item.parent:
+        return (yield)
     clock = _Clock()
     try:
         return (yield)
     finally:
-        if nextitem is None or nextitem.parent is not item.parent:
-            item.config.stash[_SHARED] = item.config.stash.get(_SHARED, 0.0) + clock.seconds()
+        item.config.stash[_SHARED] = item.config.stash.get(_SHARED, 0.0) + clock.seconds()
 
 
 @pytest.hookimpl(tryfirst=True)
