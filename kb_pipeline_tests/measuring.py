@@ -18,16 +18,18 @@ class Peak:
 @contextmanager
 def peak_of_children(*, only_new: bool = False) -> Iterator[Peak]:
     """Sample until the end of the block; ``only_new``: only processes that start within it."""
-    peak, done = Peak(), threading.Event()
-    others = {process.pid for process in psutil.Process().children(recursive=True)} if only_new else set()
+    peak, done, this = Peak(), threading.Event(), psutil.Process()
+    others = {process.pid for process in this.children(recursive=True)} if only_new else set()
 
     def sample() -> None:
         while not done.wait(_SECONDS):
-            for process in psutil.Process().children(recursive=True):
+            for process in this.children(recursive=True):
                 if process.pid in others:
                     continue
                 with suppress(psutil.Error):  # it ended meanwhile
-                    peak.mb = max(peak.mb, process.memory_info().rss >> 20)
+                    mb = process.memory_info().rss >> 20
+                    if process.cmdline() != this.cmdline():  # else a copy of this one, which runs no program yet
+                        peak.mb = max(peak.mb, mb)
 
     sampler = threading.Thread(target=sample, daemon=True)
     sampler.start()
