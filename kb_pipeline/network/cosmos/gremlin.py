@@ -74,7 +74,7 @@ class GremlinService:
         )
         self._lock = threading.Lock()
         self._idle: list[_Connection] = []
-        self._times_closed = 0
+        self._is_closed = False
 
     def ask(
         self, query: str, bindings: Bindings | None = None, *, seconds: float, most_bytes: int = MOST_BYTES
@@ -96,10 +96,10 @@ class GremlinService:
         return tries(self._once, query, bindings, deadline, seconds, most_bytes)
 
     def close(self) -> None:
-        """Close all connections; a later query opens new ones."""
+        """Close all connections; a query that is under way, or asked later, closes its own."""
         with self._lock:
             idle, self._idle = self._idle, []
-            self._times_closed += 1
+            self._is_closed = True
         for connection in idle:
             connection.close()
 
@@ -110,21 +110,20 @@ class GremlinService:
 
         with self._lock:
             connection = self._idle.pop() if self._idle else _Connection(self._url, self._user, self._key)
-            times_closed = self._times_closed
         try:
             results = connection.ask(query, bindings, deadline, most_bytes)
         except GremlinServerError as exc:  # the connection is as good as before
-            self._keep(connection, times_closed)
+            self._keep(connection)
             raise self._failure(exc, seconds) from self.service.safe_cause(exc)
         except Exception as exc:
             connection.close()
             raise self._broken(exc, seconds) from self.service.safe_cause(exc)
-        self._keep(connection, times_closed)
+        self._keep(connection)
         return results
 
-    def _keep(self, connection: "_Connection", times_closed: int) -> None:
+    def _keep(self, connection: "_Connection") -> None:
         with self._lock:
-            if len(self._idle) < _KEPT and times_closed == self._times_closed:  # or nobody would close it
+            if len(self._idle) < _KEPT and not self._is_closed:  # or nobody would close it
                 self._idle.append(connection)
                 return
         connection.close()
@@ -217,6 +216,8 @@ def _limited_transport(limit: _Limit) -> "AiohttpTransport":
     from gremlin_python.driver.aiohttp.transport import AiohttpTransport
 
     class Transport(AiohttpTransport):  # type: ignore[misc]
+        _is_given_up = False
+
         def connect(self, url: str, headers: Mapping[str, str] | None = None) -> None:
             async def opened() -> None:
                 self._client_session = aiohttp.ClientSession()
@@ -232,7 +233,11 @@ def _limited_transport(limit: _Limit) -> "AiohttpTransport":
 
         def read(self) -> bytes:
             self._read_timeout = limit.left()
-            data = super().read()
+            try:
+                data = super().read()
+            finally:
+                if self._is_given_up:
+                    self.close()
             if not isinstance(data, bytes):
                 raise ConnectionResetError("the server closed the connection")
             limit.bytes -= len(data)
@@ -241,9 +246,9 @@ def _limited_transport(limit: _Limit) -> "AiohttpTransport":
             return data
 
         def close(self) -> None:
-            # a broken connection raises when it is closed, and only the second time the rest is closed as well; one
-            # that is being read by the driver's thread is closed when that has ended
-            for _ in range(0 if self._loop.is_running() else 2):
+            self._is_given_up = self._loop.is_running()  # the driver's thread reads, and closes it when that has ended
+            # a broken connection raises when it is closed, and only the second time the rest is closed as well
+            for _ in range(0 if self._is_given_up else 2):
                 with suppress(Exception):
                     super().close()
 

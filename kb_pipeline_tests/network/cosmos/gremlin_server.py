@@ -49,11 +49,15 @@ class Trouble:
 
 @dataclass
 class GremlinServer:
-    """A running server. ``troubles`` happen one after the other; ``queries`` are all that arrived."""
+    """A running server. ``troubles`` happen one after the other; ``queries`` are all that arrived.
+
+    ``ended`` counts the connections that have ended.
+    """
 
     endpoint: str = ""
     queries: list[str] = field(default_factory=list)
     connections: int = 0
+    ended: threading.Semaphore = field(default_factory=lambda: threading.Semaphore(0))
     troubles: list[Trouble] = field(default_factory=list)
     vertices: dict[str, Element] = field(default_factory=dict)
     edges: dict[str, Element] = field(default_factory=dict)
@@ -240,6 +244,13 @@ async def _serve(server: GremlinServer, request: web.Request) -> web.StreamRespo
     server.connections += 1
     if server.troubles and server.troubles[0].kind == "handshake":
         return web.Response(status=server.troubles.pop(0).status)
+    try:
+        return await _talk(server, request)
+    finally:
+        server.ended.release()
+
+
+async def _talk(server: GremlinServer, request: web.Request) -> web.StreamResponse:
     socket = web.WebSocketResponse()
     await socket.prepare(request)
     signed_in, asked = False, {}

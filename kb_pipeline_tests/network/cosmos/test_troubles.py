@@ -99,6 +99,14 @@ def test_a_silent_server_ends_the_query_in_its_time_and_not_the_next_one(
     assert server.connections == 2
 
 
+def test_queries_after_the_end_leave_no_connection_open(server: GremlinServer, gremlin: GremlinService) -> None:
+    gremlin.close()
+    assert [gremlin.ask(ALL, seconds=30), gremlin.ask(ALL, seconds=30)] == [[0], [0]]
+    assert server.connections == 2
+    assert server.ended.acquire(timeout=60)
+    assert server.ended.acquire(timeout=60)
+
+
 def test_a_connection_that_was_cut_in_the_middle_of_an_answer_is_made_anew(
     server: GremlinServer, gremlin: GremlinService
 ) -> None:
