@@ -2,7 +2,8 @@
 
 Most selectors are nothing but names and the places of elements to each other, and are answered by lists of what has
 each name. Of all others, the names tell for which few elements they may hold, and soupsieve does the rest, on a copy of
-the tree. Not here: what the rules with these selectors declare (``style_sheets``).
+the tree; by itself it takes half of a page's time. Lexbor (selectolax 1.0) takes half of ours, but finds nothing for
+``:is(.a) li``, as nested rules have it. Not here: what the rules with these selectors declare (``style_sheets``).
 """
 
 import re
