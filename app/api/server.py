@@ -52,6 +52,7 @@ from app.schema.conversations import Turn
 from app.service import AgentService, open_service
 from app.settings import AppSettings
 from kb_pipeline.errors import KnowledgeBaseError
+from kb_pipeline.languages import language_of
 from kb_pipeline.settings import Settings
 from kb_pipeline.web.guard import RequestGuard
 from kb_pipeline.web.headers import PRIVATE, AddedHeaders
@@ -187,6 +188,7 @@ def _warm(service: AgentService, when_warm: Callable[[], None]) -> None:
     try:
         service.articles.last_published_at()
         service.retrieval.reader().embedder.embed(["warm"])
+        language_of("warm")
     except KnowledgeBaseError as exc:
         _log.warning("not ready yet: %s", exc)
     when_warm()
