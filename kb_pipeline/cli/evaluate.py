@@ -2,7 +2,7 @@
 
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from itertools import chain, pairwise
 from pathlib import Path
 from typing import Annotated
@@ -16,7 +16,6 @@ from kb_pipeline.cli.console import AsJson, err, named, out, print_json, table_o
 from kb_pipeline.cli.run_job import run_job
 from kb_pipeline.errors import QuestionSetError, SettingsError
 from kb_pipeline.evaluation.comparison import Comparison, Fate
-from kb_pipeline.evaluation.gaps import DAYS
 from kb_pipeline.evaluation.history import load_outcomes, load_runs
 from kb_pipeline.evaluation.judging import comparison_with_baseline
 from kb_pipeline.evaluation.questions import QuestionSet, question_sets, read_questions
@@ -45,9 +44,6 @@ def evaluate(
     accept: Annotated[
         bool, typer.Option("--accept", help="Accept this result as the new baseline, even if it is worse.")
     ] = False,
-    use: Annotated[
-        bool, typer.Option("--use", help="Ask nothing: count how the answers of the last 30 days were used.")
-    ] = False,
     as_json: AsJson = False,
 ) -> None:
     """Measure the knowledge base with questions whose answers are known.
@@ -56,9 +52,6 @@ def evaluate(
     accepted run, and records them in the history. Exit code 1: significantly worse.
     """
     settings = load_settings()
-    if use:
-        _count_use(settings, as_json=as_json)
-        return
     if questions and accept:
         raise SettingsError("--accept applies only to the knowledge base's own questions; leave out --questions")
     if graded and not answers:
@@ -73,17 +66,6 @@ def evaluate(
     else:
         _print(evaluation, baseline)
     sys.exit(0 if questions or evaluation.run.accepted else 1)
-
-
-def _count_use(settings: Settings, *, as_json: bool) -> None:
-    since = (datetime.now(UTC) - timedelta(days=DAYS)).isoformat(timespec="seconds")
-    counted = open_application(settings).asked(since).use
-    if as_json:
-        print_json(counted)
-    elif rows := counted.rows():
-        out.print(table_of([{name: str(value) for name, value in row.items()} for row in rows]))
-    else:
-        out.print(f"nobody has asked anything in the last {DAYS} days")
 
 
 def _ask(settings: Settings, sets: Sequence[QuestionSet], *, answers: bool, graded: bool) -> Evaluation:

@@ -7,7 +7,8 @@ from typing import Annotated, Literal
 import typer
 
 from kb_pipeline.application import open_application
-from kb_pipeline.cli.console import AsJson, out, print_json, print_table
+from kb_pipeline.cli.console import AsJson, out, print_json, print_table, when
+from kb_pipeline.evaluation.gaps import DAYS, load_gaps
 from kb_pipeline.evaluation.usage import UsageOfTime, UsageReport
 from kb_pipeline.settings import load_settings
 from kb_pipeline.wording import counted
@@ -28,13 +29,17 @@ def usage(
 
     It is counted from the conversations of the last twelve weeks, without a word of a person.
     """
-    report = open_application(load_settings()).usage()
+    settings = load_settings()
+    report = open_application(settings).usage()
     if as_csv:
         sys.stdout.write(report.csv())
     elif as_json:
         print_json(report)
     else:
         _print(report, report.days[-_MOST_DAYS:] if by == "day" else report.weeks)
+        if (gaps := load_gaps(settings)) and (rows := gaps.use.rows()):
+            out.print(f"how the answers of the {DAYS} days before {when(gaps.made_at)} were used")
+            print_table(rows)
 
 
 def _print(report: UsageReport, times: Sequence[UsageOfTime]) -> None:
