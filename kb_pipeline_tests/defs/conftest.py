@@ -12,6 +12,8 @@ import dagster as dg
 import pytest
 from alembic.config import Config
 from alembic.script import ScriptDirectory
+from dagster._core.storage.local_compute_log_manager import LocalComputeLogManager
+from dagster._core.storage.noop_compute_log_manager import NoOpComputeLogManager
 from sqlalchemy import Engine, event
 
 from kb_pipeline.defs.partitions import add_articles
@@ -52,6 +54,14 @@ def _migrations_read_once() -> Iterator[None]:
 
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(ScriptDirectory, "from_config", once)
+        yield
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _prints_kept_by_nobody() -> Iterator[None]:
+    """Nobody looks at what a run of a test printed, of which Dagster keeps a copy by four processes for each run."""
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(LocalComputeLogManager, "capture_logs", NoOpComputeLogManager.capture_logs)
         yield
 
 
