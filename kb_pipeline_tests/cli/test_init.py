@@ -83,9 +83,9 @@ def test_nothing_is_overwritten(begin: Run, here: Path, name: str, kind: str) ->
     assert kind != "file" or there.read_text() == "mine"
 
 
-@pytest.mark.slow("runs whole commands")
-def test_a_second_time_is_refused(begin: Run) -> None:
-    begin("init", "mine")
+def test_a_second_time_is_refused(begin: Run, here: Path) -> None:
+    (here / "mine/samples").mkdir(parents=True)
+    (here / "mine/.env").touch()
     assert "mine/.env and mine/samples would be overwritten" in begin("init", "mine").err
 
 

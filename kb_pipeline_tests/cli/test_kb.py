@@ -14,10 +14,10 @@ pytestmark = pytest.mark.slow("starts the program")
 
 
 def test_ingest_search_and_show(kb, run: Run, two_articles: None) -> None:
-    ingested = kb("ingest")
-    assert ingested.returncode == 0, ingested.stderr
-    assert "2 articles published" in ingested.stderr
-    assert "1 image described" in ingested.stderr
+    ingested = run("ingest")
+    assert ingested.code == 0, ingested.err
+    assert "2 articles published" in ingested.err
+    assert "1 image described" in ingested.err
 
     assert "2 articles published (2 unchanged)" in run("ingest").err
 

@@ -13,7 +13,8 @@ from kb_pipeline.defs import jobs
 from kb_pipeline.flow.access import Access
 from kb_pipeline.flow.workspace import Workspace
 from kb_pipeline.settings import Settings
-from kb_pipeline_tests.cli.conftest import Run, page
+from kb_pipeline_tests.building import made_once, stage
+from kb_pipeline_tests.cli.conftest import Run, ingest, page
 from kb_pipeline_tests.conftest import Article
 from kb_pipeline_tests.ports import free_port
 
@@ -22,11 +23,15 @@ APPLIED = "changed access lists apply all the same"
 
 
 @pytest.fixture
-def dagster(run: Run, article: Article, settings: Settings) -> Path:
+def dagster(settings: Settings) -> Path:
     """The folder of Dagster's files, after an ingest."""
-    article("pay", page("Pay", "The director is paid in gold coins."))
-    assert run("ingest").code == 0
+    made_once(ingest_pay, settings)
     return Path(settings.home) / "dagster"
+
+
+def ingest_pay(settings: Settings) -> None:
+    stage(settings, "pay", page("Pay", "The director is paid in gold coins."))
+    ingest(settings)
 
 
 def replace_by_a_file(path: Path) -> None:
