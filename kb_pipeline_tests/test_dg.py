@@ -46,6 +46,7 @@ def run(checkout: Path) -> Command:
     return run
 
 
+@pytest.mark.rare("further commands of dg, each of which loads what a launch loads")
 def test_the_definitions_are_checked_and_listed(run: Command) -> None:
     assert "All definitions loaded successfully" in run("dg", "check", "defs")
     listed = json.loads(run("dg", "list", "defs", "--json"))
@@ -53,7 +54,7 @@ def test_the_definitions_are_checked_and_listed(run: Command) -> None:
 
 
 def test_a_job_is_launched_into_the_history_that_kb_has(run: Command, checkout: Path) -> None:
-    config = {"ops": {"ingest": {"config": {"articles": ["webhooks"]}}}}
+    config = {"ops": {"ingest": {"config": {"articles": ["rest-api"]}}}}
     run("dg", "launch", "--job", "ingest_articles", "--config-json", json.dumps(config))
     with dg.DagsterInstance.from_config(str(checkout / ".kb/dagster"), "dagster.yaml") as instance:
         assert [each.job_name for each in instance.get_runs()] == ["ingest_articles"]

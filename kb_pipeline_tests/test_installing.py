@@ -125,7 +125,9 @@ def test_from_an_empty_environment_to_a_cited_answer(bin_folder: Path, tmp_path:
     assert where.startswith(str(bin_folder.parent))
     run("kb", "init", "mine", folder=tmp_path)
     mine = tmp_path / "mine"
-    run("kb", "ingest", "--article", "rest-api", "--article", "telco-runbook-fibre-cut", folder=mine)
+    questions = mine / "samples/evaluation/wrendesk.jsonl"
+    questions.write_text("".join(questions.read_text().splitlines(keepends=True)[:3]))  # enough to be asked
+    run("kb", "ingest", "--article", "rest-api", folder=mine)
     answer = run("kb", "ask", "How is a request to the REST API authenticated?", folder=mine)
     assert "[Ref #1]" in answer
     assert "REST API" in answer
