@@ -68,10 +68,15 @@ CLOUD = {
 
 
 @cache
+def read(path: Path) -> ast.Module:
+    return ast.parse(path.read_text())
+
+
+@cache
 def imports(path: Path) -> list[str]:
     """Full names of everything that a file imports, also inside functions."""
     names: list[str] = []
-    for node in ast.walk(ast.parse(path.read_text())):
+    for node in ast.walk(read(path)):
         if isinstance(node, ast.Import):
             names += (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom) and node.module:
@@ -130,7 +135,7 @@ def test_what_is_private_in_dagster_is_named_in_one_file() -> None:
 
 def calls_on_import(path: Path) -> Iterator[str]:
     """Names of the functions that importing a file calls, decorators and defaults of parameters included."""
-    pending: list[ast.AST] = [ast.parse(path.read_text())]
+    pending: list[ast.AST] = [read(path)]
     while pending:
         node = pending.pop()
         if isinstance(node, ast.Call):
