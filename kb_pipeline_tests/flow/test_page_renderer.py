@@ -84,17 +84,14 @@ def test_nothing_else_is_reached(renderer: PageRenderer) -> None:
 
 @pytest.mark.slow("waits for the limit of a page that never ends")
 def test_a_page_that_never_ends_fails_within_its_time() -> None:
-    renderer = PageRenderer(seconds=10)
-    with pytest.raises(ArticleError, match="an-article: drawing the page with Chromium took longer than 10 s"):
+    renderer = PageRenderer(seconds=3)
+    with pytest.raises(ArticleError, match="an-article: drawing the page with Chromium took longer than 3 s"):
         renderer.render("an-article", "<script>for (;;) {}</script>", {})
 
 
-@pytest.mark.slow("the browser needs seconds to fill its memory")
 def test_a_page_that_fills_the_memory_fails() -> None:
     renderer = PageRenderer(seconds=60, memory_mb=500)
-    page = (
-        "<script>for (let i = 0; i < 3e7; i++) document.body.append(document.createElement('p'), 'text ' + i)</script>"
-    )
+    page = "<script>const kept = []; for (;;) kept.push(new Uint8Array(1e7).fill(1))</script>"
     with pytest.raises(ArticleError, match=r"needed more than 500 MB|failed"):
         renderer.render("an-article", f"<body>{page}", {})
     renderer._process.kill()

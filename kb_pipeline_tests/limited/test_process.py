@@ -83,6 +83,7 @@ def test_an_article_that_never_ends_fails_alone_and_says_where_it_was(tight: Set
 def test_it_is_not_tried_again_before_its_content_the_code_or_the_limits_change(
     tight: Settings, article: Article
 ) -> None:
+    tight = tight.model_copy(update={"article_seconds": 2.0})
     article("endless", GOOD)
     built(tight)
     assert stale(tight) == {}
