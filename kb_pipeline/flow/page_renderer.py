@@ -1,7 +1,8 @@
 """Draws a page that holds only scripts with Chromium, and returns the page that they made.
 
 The scripts run, but nothing leaves the browser: there are the page and the files of its folder, nothing else. Time and
-memory are limited, those of all processes of the browser together. Not here: what is read from the page.
+memory are limited, those of all processes of the browser together. One browser draws page after page, each in a context
+of its own, which keeps nothing. Not here: what is read from the page.
 """
 
 import asyncio
@@ -9,17 +10,18 @@ import mimetypes
 import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
-from functools import cached_property
+from functools import cache, cached_property
 from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import quote, unquote, urlsplit
 
 import psutil
 
+from kb_pipeline.analyzers.mistral.pdf import KeptBrowser
 from kb_pipeline.errors import ArticleError, KnowledgeBaseError, LimitExceededError, MissingExtraError, WorkerLostError
 from kb_pipeline.limited.process import LimitedProcess, ProcessLimits
 
 if TYPE_CHECKING:
-    from playwright.async_api import Route
+    from playwright.async_api import BrowserContext, Route
 
 SECONDS, MEMORY_MB = 60.0, 1500
 """Limits of a page with all processes of the browser: far more than one that ends needs."""
@@ -44,7 +46,7 @@ _SETTLED = f"""() => new Promise(done => {{
 
 
 class PageRenderer:
-    """Draws pages within a limit of ``seconds`` and ``memory_mb`` each."""
+    """Draws pages within a limit of ``seconds`` and ``memory_mb`` each, with one browser until it is closed."""
 
     def __init__(self, seconds: float = SECONDS, memory_mb: int = MEMORY_MB) -> None:
         self._limits, self._memory_mb = ProcessLimits(seconds), memory_mb
@@ -61,6 +63,10 @@ class PageRenderer:
             SettingsError: no browser is installed, or it does not start.
         """
         return self.draw(article_id, html, files).html
+
+    def close(self) -> None:
+        """End the browser. The next page starts another one."""
+        self._process.kill()
 
     def draw(self, article_id: str, html: str, files: Mapping[str, bytes], path: str = "") -> "Drawn":
         """Draw the page as if it were at a path of its site, of which ``files`` are there.
@@ -84,18 +90,67 @@ class Drawn(NamedTuple):
 
 
 def draw(html: str, files: Mapping[str, bytes], memory_mb: int, path: str = "") -> Drawn:
-    """Draw the page in this process's browser, which ends with the call."""
+    """Draw the page in this process's browser; in a new one, if what earlier pages left may be why that fails."""
     try:
-        from playwright.async_api import Error
+        import playwright.async_api  # noqa: F401
     except ImportError as exc:
         raise MissingExtraError("KB_RENDER=chromium", "render") from exc
-    with _watched(memory_mb) as is_too_large:
-        try:
-            return asyncio.run(_draw(html, files, path))
-        except Error as exc:
-            if is_too_large.is_set():
-                raise ArticleError(f"drawing the page with Chromium needed more than {memory_mb:,} MB") from exc
-            raise ArticleError(f"drawing the page with Chromium failed: {str(exc).partition(chr(10))[0]}") from exc
+    chromium = _chromium()
+    is_new = chromium.is_new
+    try:
+        return chromium.draw(html, files, memory_mb, path)
+    except ArticleError:
+        if is_new:
+            raise
+    return chromium.draw(html, files, memory_mb, path)
+
+
+@cache
+def _chromium() -> "_Chromium":
+    return _Chromium()
+
+
+class _Chromium:
+    """The browser of this process, which ends with it, or when a page fails."""
+
+    def __init__(self) -> None:
+        self._runner, self._browser = asyncio.Runner(), KeptBrowser()
+
+    @property
+    def is_new(self) -> bool:
+        """Whether it has drawn nothing yet."""
+        return not self._browser.is_started
+
+    def draw(self, html: str, files: Mapping[str, bytes], memory_mb: int, path: str) -> Drawn:
+        """Draw the page.
+
+        Raises:
+            ArticleError: the page needs too much memory, or crashes the browser.
+        """
+        from playwright.async_api import Error
+
+        with _watched(memory_mb) as is_too_large:
+            try:
+                return self._runner.run(self._draw(html, files, path))
+            except Exception as exc:
+                self._runner.run(self._browser.stop())
+                if not isinstance(exc, Error):
+                    raise
+                if is_too_large.is_set():
+                    raise ArticleError(f"drawing the page with Chromium needed more than {memory_mb:,} MB") from exc
+                raise ArticleError(f"drawing the page with Chromium failed: {str(exc).partition(chr(10))[0]}") from exc
+
+    async def _draw(self, html: str, files: Mapping[str, bytes], path: str) -> Drawn:
+        browser = await self._browser.started()
+        context = await browser.new_context(service_workers="block", accept_downloads=False)
+        missing = await _serve(context, html, files, path)
+        page = await context.new_page()
+        page.on("dialog", lambda dialog: dialog.dismiss())
+        await page.goto(_ORIGIN + quote(path), wait_until="load")
+        await page.evaluate(_SETTLED)
+        drawn = str(await page.evaluate("longest => document.documentElement.outerHTML.slice(0, longest)", _LONGEST))
+        await context.close()
+        return Drawn(f"<!doctype html>{drawn}", tuple(missing))
 
 
 @contextmanager
@@ -129,11 +184,8 @@ def _resident(process: psutil.Process) -> int:
     return 0
 
 
-async def _draw(html: str, files: Mapping[str, bytes], path: str) -> Drawn:
-    from playwright.async_api import async_playwright
-
-    from kb_pipeline.analyzers.mistral.pdf import launch
-
+async def _serve(context: "BrowserContext", html: str, files: Mapping[str, bytes], path: str) -> dict[str, None]:
+    """Let its pages reach nothing but the page and its files; returns what they ask for in vain, from now on."""
     missing: dict[str, None] = {}
 
     async def only_the_folder(route: "Route") -> None:
@@ -152,15 +204,6 @@ async def _draw(html: str, files: Mapping[str, bytes], path: str) -> Drawn:
                 missing[f"{name}?{url.query}" if url.query else name] = None
             await route.abort("aborted")
 
-    async with async_playwright() as playwright:
-        browser = await launch(playwright.chromium)
-        context = await browser.new_context(service_workers="block", accept_downloads=False)
-        await context.route("**/*", only_the_folder)
-        await context.route_web_socket("**/*", lambda socket: None)  # never connected
-        page = await context.new_page()
-        page.on("dialog", lambda dialog: dialog.dismiss())
-        await page.goto(_ORIGIN + quote(path), wait_until="load")
-        await page.evaluate(_SETTLED)
-        drawn = str(await page.evaluate("longest => document.documentElement.outerHTML.slice(0, longest)", _LONGEST))
-        await browser.close()
-    return Drawn(f"<!doctype html>{drawn}", tuple(missing))
+    await context.route("**/*", only_the_folder)
+    await context.route_web_socket("**/*", lambda socket: None)  # never connected
+    return missing

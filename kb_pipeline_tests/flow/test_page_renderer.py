@@ -2,6 +2,7 @@
 
 import threading
 from collections.abc import Iterator
+from contextlib import suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import psutil
@@ -22,20 +23,47 @@ pytestmark = [pytest.mark.browser, pytest.mark.slow("starts a browser for each p
 def renderer() -> Iterator[PageRenderer]:
     made = PageRenderer(seconds=60, memory_mb=900)
     yield made
-    made._process.kill()
+    made.close()
 
 
-def browsers() -> set[int]:
-    return {process.pid for process in psutil.Process().children(recursive=True) if "chrom" in process.name()}
+def browsers() -> set[psutil.Process]:
+    return {process for process in psutil.Process().children(recursive=True) if "chrom" in process.name()}
 
 
 def test_what_scripts_and_files_of_the_folder_write_is_there(renderer: PageRenderer) -> None:
     page = "<div id=app></div><script src=app.js></script>"
     script = b"fetch('parts/text.json').then(r => r.json()).then(t => { app.innerHTML = `<h1>${t.title}</h1>` })"
-    of_others = browsers()
     drawn = renderer.render("an-article", page, {"app.js": script, "parts/text.json": b'{"title": "Drawn"}'})
     assert "<h1>Drawn</h1>" in drawn
-    assert browsers() <= of_others
+
+
+def test_a_page_finds_nothing_that_another_one_kept(renderer: PageRenderer) -> None:
+    keeping = """<p id=said></p><script>
+      said.append(`found ${localStorage.length} and '${document.cookie}'`);
+      localStorage.word = document.cookie = "secret"; window.name = "secret";
+    </script>"""
+    for article_id in ("one", "other"):
+        assert "found 0 and ''" in renderer.render(article_id, keeping, {})
+
+
+def test_one_browser_draws_page_after_page_and_ends_when_the_renderer_is_closed() -> None:
+    of_others, renderer = browsers(), PageRenderer()
+    renderer.render("one", "<p>Words", {})
+    first = browsers() - of_others
+    renderer.render("other", "<p>Words", {})
+    assert [process for process in first if process.is_running()]
+    renderer.close()
+    assert psutil.wait_procs(browsers() - of_others, timeout=30)[1] == []
+
+
+def test_a_browser_that_was_killed_is_replaced(renderer: PageRenderer) -> None:
+    of_others = browsers()
+    renderer.close()
+    renderer.render("one", "<p>Words", {})
+    for process in browsers() - of_others:
+        with suppress(psutil.NoSuchProcess):
+            process.kill()
+    assert "<p>Words" in renderer.render("other", "<p>Words", {})
 
 
 def test_an_article_of_scripts_is_read_as_they_draw_it_if_the_settings_say_so(
@@ -94,4 +122,4 @@ def test_a_page_that_fills_the_memory_fails() -> None:
     page = "<script>const kept = []; for (;;) kept.push(new Uint8Array(1e7).fill(1))</script>"
     with pytest.raises(ArticleError, match=r"needed more than 500 MB|failed"):
         renderer.render("an-article", f"<body>{page}", {})
-    renderer._process.kill()
+    renderer.close()

@@ -71,8 +71,7 @@ class _Printer:
     def __init__(self) -> None:
         self._loop = asyncio.new_event_loop()
         self._one_page = asyncio.Lock()
-        self._playwright: Playwright | None = None
-        self._browser: Browser | None = None
+        self._browser = KeptBrowser()
         self._process = os.getpid()
         threading.Thread(target=self._loop.run_forever, name="printer", daemon=True).start()
         atexit.register(self.close)
@@ -82,7 +81,7 @@ class _Printer:
 
     def close(self) -> None:
         if self._process == os.getpid():
-            asyncio.run_coroutine_threadsafe(self._stop(), self._loop).result()
+            asyncio.run_coroutine_threadsafe(self._browser.stop(), self._loop).result()
 
     async def _print(self, html: str) -> bytes:
         async with self._one_page:
@@ -104,17 +103,31 @@ class _Printer:
     async def _try(self, html: str) -> bytes:
         try:
             async with asyncio.timeout(SECONDS):
-                return await _print_article(await self._started(), html)
+                return await _print_article(await self._browser.started(), html)
         except TimeoutError as exc:
-            await self._stop()
+            await self._browser.stop()
             raise ArticleError(
                 f"its page ({len(html):,} characters) was not printed within {SECONDS:g} s; split the article"
             ) from exc
         except BaseException:
-            await self._stop()
+            await self._browser.stop()
             raise
 
-    async def _started(self) -> "Browser":
+
+class KeptBrowser:
+    """A browser that starts when it is first asked for, and again after it was stopped."""
+
+    def __init__(self) -> None:
+        self._playwright: Playwright | None = None
+        self._browser: Browser | None = None
+
+    @property
+    def is_started(self) -> bool:
+        """Whether somebody asked for it since it was stopped."""
+        return self._browser is not None
+
+    async def started(self) -> "Browser":
+        """Return the browser."""
         from playwright.async_api import async_playwright
 
         if self._browser is None:
@@ -122,7 +135,8 @@ class _Printer:
             self._browser = await launch(self._playwright.chromium)
         return self._browser
 
-    async def _stop(self) -> None:
+    async def stop(self) -> None:
+        """End the browser, in whatever state it is."""
         browser, playwright = self._browser, self._playwright
         self._browser = self._playwright = None
         with suppress(Exception):  # it may be gone already

@@ -123,6 +123,8 @@ class Crawl:
                         "exclude some, or raise most_pages"
                     )
         finally:
+            if self._scripts:
+                self._scripts.close()
             await self._client.close()
         self._copy.end(self._number)
 

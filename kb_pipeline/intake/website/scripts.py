@@ -27,7 +27,7 @@ def may_need_scripts(html: str, words: int) -> bool:
 
 
 class ScriptedPages:
-    """Draws the pages of one site. One is drawn at a time; files are fetched once."""
+    """Draws the pages of one site with one browser. One is drawn at a time; files are fetched once."""
 
     def __init__(self, origin: str, fetch: Fetch) -> None:
         self._origin, self._fetch, self._renderer = origin, fetch, PageRenderer()
@@ -50,6 +50,10 @@ class ScriptedPages:
                     break
                 drawn = await asyncio.to_thread(self._renderer.draw, address, html, self._files, path)
         return drawn.html
+
+    def close(self) -> None:
+        """End the browser."""
+        self._renderer.close()
 
     async def _bring(self, name: str) -> bool:
         """Fetch a file that a page asked for, and say whether it is there."""
