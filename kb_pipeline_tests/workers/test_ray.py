@@ -1,4 +1,4 @@
-"""Articles on a real Ray cluster of three nodes, each a raylet with processes of its own on this machine."""
+"""Articles on a real Ray cluster of up to three nodes, each a raylet with processes of its own on this machine."""
 
 import os
 import signal
@@ -64,14 +64,19 @@ def cluster() -> Iterator[object]:
     os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
     head = {"num_cpus": 1, "include_dashboard": False, "ray_client_server_port": CLIENT_PORT}
     nodes = cluster_utils.Cluster(initialize_head=True, head_node_args=head)
-    nodes.add_node(num_cpus=1)
     yield nodes
     ray.shutdown()
     nodes.shutdown()
 
 
+@pytest.fixture(scope="module")
+def second(cluster) -> None:
+    """A node that stays."""
+    cluster.add_node(num_cpus=1)
+
+
 @pytest.fixture
-def spare(cluster) -> Iterator[object]:
+def spare(cluster, second) -> Iterator[object]:
     """A third node, which a test may take down."""
     node = cluster.add_node(num_cpus=1)
     yield node
@@ -91,6 +96,7 @@ def on_ray(settings: Settings, cluster) -> Settings:
 
 
 @pytest.mark.rare("the contract once more, on a cluster")
+@pytest.mark.usefixtures("second")
 class TestRayWorkers(WorkersContract):
     @pytest.fixture
     def limited(self, cluster) -> Callable[[ProcessLimits], RayWorkers]:
@@ -150,6 +156,7 @@ def refuse(item: str) -> str:
 
 
 @pytest.mark.rare("nodes that come and go")
+@pytest.mark.usefixtures("second")
 def test_an_item_whose_worker_dies_each_time_is_given_up_and_no_other(workers: RayWorkers, tmp_path: Path) -> None:
     outcomes = dict(workers.map_unordered(partial(die_at, "c", tmp_path), "abcdef"))
     assert isinstance(outcomes.pop("c"), WorkerLostError)
@@ -173,6 +180,7 @@ def test_an_exception_is_no_reason_to_try_again(workers: RayWorkers) -> None:
 
 
 @pytest.mark.rare("nodes that come and go")
+@pytest.mark.usefixtures("second")
 def test_every_node_works_and_processes_are_kept(workers: RayWorkers) -> None:
     assert len(processes(workers, 2)) == 2
     seen = {pid for _ in range(3) for _, pid in workers.map_unordered(process, LETTERS)}
@@ -180,6 +188,7 @@ def test_every_node_works_and_processes_are_kept(workers: RayWorkers) -> None:
 
 
 @pytest.mark.rare("nodes that come and go")
+@pytest.mark.usefixtures("second")
 def test_a_node_that_joins_in_the_middle_gets_its_share(workers: RayWorkers, request: pytest.FixtureRequest) -> None:
     outcomes = workers.map_unordered(process, map(str, range(3000)))
     before = {pid for _, pid in islice(outcomes, 20)}
@@ -199,7 +208,7 @@ def test_articles_are_built_and_models_loaded_once_in_a_process(on_ray: Settings
     loads = Counter(mark.name.split("-")[1] for mark in marks(on_ray, "opened"))
     del loads[str(os.getpid())]
     assert set(loads.values()) == {1}, "models are kept from article to article"
-    assert len(loads) <= 4, "two CPUs; Ray may start another process in place of one that it thinks lost"
+    assert len(loads) <= 4, "two CPUs at most; Ray may start another process in place of one that it thinks lost"
 
 
 @pytest.mark.rare("nodes that come and go")
