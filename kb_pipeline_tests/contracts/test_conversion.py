@@ -15,6 +15,20 @@ from kb_pipeline_tests.contracts.services import services_of
 
 SAMPLES = Path(__file__).parents[2] / "samples" / "staging"
 ARTICLES = sorted(path.name for path in SAMPLES.iterdir() if path.is_dir())
+READ_BY_SERVICES = ("rest-api", "users-and-permissions", "webhooks")
+"""In every run: code, tables, and pictures in steps."""
+
+
+def case(analyzer: str, article_id: str) -> object:
+    is_rare = analyzer != "local" and article_id not in READ_BY_SERVICES
+    return pytest.param(analyzer, article_id, marks=[pytest.mark.rare("as three others")] if is_rare else [])
+
+
+each_article = pytest.mark.parametrize(
+    ("analyzer", "article_id"),
+    [case(analyzer, article_id) for analyzer in sorted(ANALYZERS) for article_id in ARTICLES],
+    indirect=True,
+)
 
 
 @pytest.fixture(scope="module", params=sorted(ANALYZERS))
@@ -27,7 +41,7 @@ def images_of(article_id: str) -> dict[str, ImageInfo]:
     return {file.name: probe_image(file.name, file.read_bytes()) for file in (SAMPLES / article_id).glob("*.image")}
 
 
-@pytest.fixture(scope="module", params=ARTICLES)
+@pytest.fixture(scope="module")
 def article_id(request: pytest.FixtureRequest) -> str:
     return str(request.param)
 
@@ -42,7 +56,8 @@ def convert(analyzer: Analyzer, article_id: str) -> ConvertedArticle:
     return analyzer.convert(article_id, html, images_of(article_id))
 
 
-@pytest.mark.slow("builds a whole knowledge base")
+@each_article
+@pytest.mark.slow("prints pages with a browser")
 def test_every_image_is_listed_once_and_stands_in_the_text(converted: ConvertedArticle, article_id: str) -> None:
     files = [image.file for image in converted.images]
     assert len(files) == len(set(files))
@@ -52,6 +67,7 @@ def test_every_image_is_listed_once_and_stands_in_the_text(converted: ConvertedA
     assert all(image.sha256 == images_of(article_id)[image.file].sha256 for image in converted.images)
 
 
+@each_article
 def test_title_source_language_and_provenance_are_known(
     analyzer: Analyzer, converted: ConvertedArticle, article_id: str
 ) -> None:
@@ -62,6 +78,7 @@ def test_title_source_language_and_provenance_are_known(
     assert converted.converter == analyzer.converter
 
 
+@each_article
 def test_the_pages_furniture_stays_outside(converted: ConvertedArticle) -> None:
     text = converted.markdown.lower()
     for furniture in (
