@@ -167,14 +167,19 @@ def test_nor_does_any_fault_in_any_request(service: Service, once: Settings, sta
 
 
 @pytest.mark.slow("each request of three services is denied")
-@pytest.mark.parametrize("status", DENIED)
-def test_whatever_is_denied_nobody_else_reads(service: Service, once: Settings, staging: Path, status: int) -> None:
+@pytest.mark.parametrize(
+    "in_turn", [DENIED, pytest.param(DENIED[::-1], marks=pytest.mark.rare("each request in the other way"))]
+)
+def test_whatever_is_denied_nobody_else_reads(
+    service: Service, once: Settings, staging: Path, in_turn: tuple[int, int]
+) -> None:
     service.write(OLD)
     run(service.source(once), once)
     readers = {article: readers_of(staging, article) for article in ARTICLES}
     for number in count(1):
         service.write((OLD, NEW)[number % 2])
-        if fail_once(service, once, number, lambda right: Answer(status, b"{}")) < number:
+        denied = Answer(in_turn[number % 2], b"{}")
+        if fail_once(service, once, number, lambda right, denied=denied: denied) < number:
             break
         assert_for_no_others(staging, readers)
         run(service.source(once), once)

@@ -684,7 +684,10 @@ class Killed(BaseException):
 
 
 @pytest.mark.slow("a run for each moment")
-@pytest.mark.parametrize("moment", range(24))
+@pytest.mark.parametrize(
+    "moment",
+    [pytest.param(each, marks=[pytest.mark.rare("a moment between")] if each % 2 else []) for each in range(24)],
+)
 def test_a_run_that_is_killed_at_any_moment_is_completed_by_the_next_one(
     moment: int, site: Site, settings: Settings, staging: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
