@@ -69,9 +69,9 @@ def test_articles(html: str) -> None:
     assert why_no_article(html) == ""
 
 
-@pytest.mark.slow("a page of 100,000 elements")
+@pytest.mark.slow("a page of 25,000 elements")
 def test_a_hostile_page_takes_no_longer_than_its_length() -> None:
-    deep = "<b>x" * 1500 + "<i>y</i>" * 100_000
+    deep = "<b>x" * 1500 + "<i>y</i>" * 25_000
     began = time.process_time()
     assert why_no_article(page(f"<p>{deep}</p>")) == ""
-    assert time.process_time() - began < 10
+    assert time.process_time() - began < 5

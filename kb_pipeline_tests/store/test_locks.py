@@ -108,10 +108,10 @@ def take_many(folder: str, seed: int) -> int:
 @pytest.mark.slow("starts processes and kills them")
 def test_holders_of_many_names_in_any_order_never_wait_for_each_other_for_ever(tmp_path: Path) -> None:
     (tmp_path / "counted").write_text("0")
-    with processes.at_once(4) as pool:
-        results = [pool.submit(take_many, str(tmp_path), seed) for seed in range(4)]
-        assert [future.result(timeout=60) for future in results] == [0, 1, 2, 3]
-    assert (tmp_path / "counted").read_text() == "24", "never two at a time"
+    with processes.at_once(2) as pool:
+        results = [pool.submit(take_many, str(tmp_path), seed) for seed in range(2)]
+        assert [future.result(timeout=60) for future in results] == [0, 1]
+    assert (tmp_path / "counted").read_text() == "12", "never two at a time"
 
 
 def test_a_folder_that_cannot_be_written_is_named(tmp_path: Path) -> None:

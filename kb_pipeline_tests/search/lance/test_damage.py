@@ -76,7 +76,7 @@ def test_a_small_question_shows_that_files_are_damaged_and_the_remedy(uri: Path,
 def test_a_bit_that_flips_in_any_file_is_noticed_by_its_hash(uri: Path, pattern: str) -> None:
     for path in files(uri, pattern):
         whole = path.read_bytes()
-        for place in range(0, len(whole), max(1, len(whole) // 3)):
+        for place in range(0, len(whole), max(1, len(whole) // 2)):
             path.write_bytes(whole[:place] + bytes([whole[place] ^ 4]) + whole[place + 1 :])
             with pytest.raises(IndexDamagedError, match="kb reconcile"):
                 opened(uri).inspect()

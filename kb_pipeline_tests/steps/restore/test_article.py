@@ -108,9 +108,9 @@ def test_no_answer_takes_long(kind: str) -> None:
     piece = HOSTILE[kind].format(article.images[0].file)
     started = time.process_time()
     try:
-        found = restore_article(article, piece * (40_000 // len(piece)), "a-service-1")
+        found = restore_article(article, piece * (20_000 // len(piece)), "a-service-1")
     except KnowledgeBaseError:
         pass
     else:
         assert len(list(find_markers(found.markdown))) == article.counts.images
-    assert time.process_time() - started < 15
+    assert time.process_time() - started < 7
