@@ -2,9 +2,11 @@
 
 import sys
 from collections.abc import Callable, Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
+from streamlit.components.v2 import manifest_scanner
 from streamlit.testing.v1 import AppTest
 
 import app.page
@@ -22,6 +24,17 @@ Open = Callable[..., AppTest]
 def _main_stays_main(monkeypatch: pytest.MonkeyPatch) -> None:
     """Streamlit makes the page's script ``__main__``, which a process spawned by a later test would then run."""
     monkeypatch.setitem(sys.modules, "__main__", sys.modules["__main__"])
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _packages_looked_through_once() -> Iterator[None]:
+    """Before each run of a page Streamlit's tests read about all installed packages, as its server does once.
+
+    They look for components, of which there are none; it takes longer than the page.
+    """
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(manifest_scanner, "scan_component_manifests", cache(manifest_scanner.scan_component_manifests))
+        yield
 
 
 @pytest.fixture(scope="session")

@@ -14,8 +14,6 @@ from kb_pipeline_tests.app.page.conftest import Open, ask_at, html
 from kb_pipeline_tests.app.page.test_chat import ask
 from kb_pipeline_tests.app.serving import serving_app
 
-pytestmark = pytest.mark.slow("draws the page, which Streamlit needs a second for")
-
 OPTIONS = ["**Layers**  \nlayers.pdf, Manual, 2026-05-01, 12 pages", "**Printing**  \nprinting.docx"]
 
 

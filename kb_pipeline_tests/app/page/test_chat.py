@@ -14,8 +14,6 @@ from kb_pipeline_tests.app.page.conftest import Open, ask_at, html
 from kb_pipeline_tests.app.page.test_running import Service as Answering
 from kb_pipeline_tests.app.page.test_running import Stream, until
 
-pytestmark = pytest.mark.slow("draws the page, which Streamlit needs a second for")
-
 QUESTION = "How do I crop a layer?"
 
 

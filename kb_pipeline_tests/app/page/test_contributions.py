@@ -19,8 +19,6 @@ from kb_pipeline_tests.app.page.conftest import ask_at, html
 from kb_pipeline_tests.app.page.test_shown import EVIL
 from kb_pipeline_tests.app.serving import serving_app
 
-pytestmark = pytest.mark.slow("draws the page, which Streamlit needs a second for")
-
 NEW = NewContribution(service="layers", description="Cropping hides", content="Cropped parts are *hidden*, not gone.")
 
 

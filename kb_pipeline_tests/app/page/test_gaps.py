@@ -56,7 +56,6 @@ def opened(look: Look, gap_id: str) -> AppTest:
     return page.run()
 
 
-@pytest.mark.slow("draws the page, which Streamlit needs a second for")
 def test_a_gap_is_assigned_dismissed_with_a_reason_and_opened_again(look: Look, own: Settings) -> None:
     save_gaps(own, GAPS)
     gap_id = GAPS.gaps[1].id
@@ -82,7 +81,6 @@ def button(page: AppTest, label: str) -> Button:
     return next(each for each in page.button if each.label == label)
 
 
-@pytest.mark.slow("draws the page, which Streamlit needs a second for")
 def test_what_was_written_is_shown_only_on_request_and_where_it_is_kept(look: Look, own: Settings) -> None:
     save_gaps(own, GAPS)
     page = opened(look, GAPS.gaps[0].id)
@@ -97,7 +95,6 @@ def test_a_gap_that_was_dismissed_and_is_asked_again_says_so() -> None:
     assert "Asked again since it was dismissed" in gaps_html(listed)
 
 
-@pytest.mark.slow("draws the page, which Streamlit needs a second for")
 def test_the_page_says_how_to_begin_and_then_lists_what_was_asked_most(look: Look, own: Settings) -> None:
     assert "Nobody has looked for gaps yet" in html(look())
     save_gaps(own, KnowledgeGaps(made_at=GAPS.made_at))

@@ -36,7 +36,6 @@ def browse() -> Browse:
     return opened
 
 
-@pytest.mark.slow("draws the page, which Streamlit needs a second for")
 def test_all_articles_that_a_reader_may_see_are_listed(service: Client, browse: Browse) -> None:
     shown = html(browse())
     for words in ("3 articles", ">Layers</a>", ">Printing</a>", ">Toner</a>", "1 image"):
@@ -44,7 +43,6 @@ def test_all_articles_that_a_reader_may_see_are_listed(service: Client, browse: 
     assert "Salaries" not in shown
 
 
-@pytest.mark.slow("draws the page, which Streamlit needs a second for")
 def test_an_author_sees_how_an_article_is_used_and_what_to_mend(
     service: Client, browse: Browse, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -60,14 +58,12 @@ def test_an_author_sees_how_an_article_is_used_and_what_to_mend(
     assert "No other article contradicts it, every picture has a text, and no section is too long." in shown
 
 
-@pytest.mark.slow("draws the page, which Streamlit needs a second for")
 def test_the_list_is_filtered(service: Client, browse: Browse) -> None:
     page = browse()
     assert "1 article" in html(page.text_input(key="article-filter").set_value("print").run())
     assert "No article has this title or id" in html(page.text_input(key="article-filter").set_value("zzz").run())
 
 
-@pytest.mark.slow("draws the page, which Streamlit needs a second for")
 @pytest.mark.parametrize(
     ("problem", "said", "command"),
     [
@@ -88,7 +84,6 @@ def test_an_empty_list_says_whose_the_index_is(
     assert (">kb ingest<" in shown) == command
 
 
-@pytest.mark.slow("draws the page, which Streamlit needs a second for")
 def test_an_article_is_shown_as_its_readers_see_it_with_its_chunks_and_its_origin(
     service: Client, browse: Browse
 ) -> None:
@@ -107,13 +102,11 @@ def test_an_article_is_opened_at_a_section_also_by_who_has_not_got_the_answer(se
     assert "<mark>" not in shown
 
 
-@pytest.mark.slow("draws the page, which Streamlit needs a second for")
 def test_an_article_that_is_not_there_is_told_kindly(service: Client, browse: Browse) -> None:
     assert "This article was not found" in html(browse(article="secret"))
     assert "This article was not found" in html(browse(article="../secret"))
 
 
-@pytest.mark.slow("draws the page, which Streamlit needs a second for")
 def test_a_search_shows_all_scores_and_the_passages(service: Client, browse: Browse) -> None:
     page = browse().text_input(key="search").set_value("crop a layer").run()
     table = page.dataframe[0].value
@@ -123,7 +116,6 @@ def test_a_search_shows_all_scores_and_the_passages(service: Client, browse: Bro
     assert "Crop to Content" in html(page)
 
 
-@pytest.mark.slow("draws the page, which Streamlit needs a second for")
 def test_who_gets_no_scores_sees_the_passages_alone(
     service: Client, browse: Browse, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -139,7 +131,6 @@ def test_who_gets_no_scores_sees_the_passages_alone(
     assert "Crop to Content" in html(page) and "has a score" not in html(page)
 
 
-@pytest.mark.slow("draws the page, which Streamlit needs a second for")
 def test_a_service_that_is_down_is_told_by_the_frame(browse: Browse, monkeypatch: pytest.MonkeyPatch) -> None:
     ask_at("http://127.0.0.1:9", monkeypatch)
     assert "the service does not answer" in browse().exception[0].message
@@ -148,7 +139,6 @@ def test_a_service_that_is_down_is_told_by_the_frame(browse: Browse, monkeypatch
 # --- for authors ---------------------------------------------------------------------------------
 
 
-@pytest.mark.slow("draws the page, which Streamlit needs a second for")
 def test_a_failing_article_says_above_its_last_good_version_why_and_what_to_do(
     service: Client, browse: Browse, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -164,7 +154,6 @@ def test_a_failing_article_says_above_its_last_good_version_why_and_what_to_do(
     assert "Crop to Content" in below
 
 
-@pytest.mark.slow("draws the page, which Streamlit needs a second for")
 def test_of_an_article_that_was_never_published_its_reason_and_remedy_are_shown(
     service: Client, browse: Browse, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -181,7 +170,6 @@ def test_of_an_article_that_was_never_published_its_reason_and_remedy_are_shown(
     assert {tab.label for tab in page.tabs} == set()
 
 
-@pytest.mark.slow("draws the page, which Streamlit needs a second for")
 def test_what_a_picture_was_read_as_stands_beside_it_with_how_to_correct_it(service: Client, browse: Browse) -> None:
     _, _, beside = html(browse(article="layers")).partition("What the pictures were read as")
     assert "<header>crop.png</header>" in beside
@@ -190,7 +178,6 @@ def test_what_a_picture_was_read_as_stands_beside_it_with_how_to_correct_it(serv
     assert "{&#34;images&#34;: {&#34;crop.png&#34;: " in beside
 
 
-@pytest.mark.slow("draws the page, which Streamlit needs a second for")
 def test_the_list_is_filtered_by_status(service: Client, browse: Browse) -> None:
     page = browse()
     assert ">Layers</a>" in html(page.selectbox(key="article-status").set_value("published").run())
@@ -199,7 +186,6 @@ def test_the_list_is_filtered_by_status(service: Client, browse: Browse) -> None
     assert ">Layers</a>" in html(page.selectbox(key="article-status").set_value(None).run())
 
 
-@pytest.mark.slow("draws the page, which Streamlit needs a second for")
 def test_a_status_that_cannot_be_told_can_be_undone(
     service: Client, browse: Browse, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -264,7 +250,6 @@ def test_facts_are_listed_and_limit_the_list(service: Client, browse: Browse, mo
     assert (asked[-1]["sort"], asked[-1]["descending"], asked[-1]["since"]) == ("pages", True, date(2024, 1, 1))
 
 
-@pytest.mark.slow("draws the page, which Streamlit needs a second for")
 def test_a_list_without_facts_offers_only_days_and_orders(service: Client, browse: Browse) -> None:
     page = browse()
     assert [box.label for box in page.selectbox] == ["Status", "Sort by"]

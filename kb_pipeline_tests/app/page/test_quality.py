@@ -36,8 +36,6 @@ from kb_pipeline_tests.app.page.test_shown import EVIL
 from kb_pipeline_tests.app.quality_history import BREAD, CROP, JAM, write_history
 from kb_pipeline_tests.app.serving import serving_app
 
-pytestmark = pytest.mark.slow("draws the page, which Streamlit needs a second for")
-
 Look = Callable[[], AppTest]
 MEASURE = QualityMeasure(name="article@5", kind="retrieval", meaning="an article that answers is among the first five")
 

@@ -39,7 +39,7 @@ def ask(page: AppTest, question: str) -> AppTest:
     return page.chat_input[0].set_value(question).run()
 
 
-@pytest.mark.slow("draws the page, which Streamlit needs a second for")
+@pytest.mark.slow("publishes what it asks about")
 def test_everything_is_searched_until_a_collection_is_chosen(open_page: Open) -> None:
     page = open_page()
     assert options(page)[:2] == ["Search in: everything", "Search in: type Manual (2 documents)"]
@@ -47,7 +47,6 @@ def test_everything_is_searched_until_a_collection_is_chosen(open_page: Open) ->
     assert "in" not in page.query_params
 
 
-@pytest.mark.slow("draws the page, which Streamlit needs a second for")
 def test_a_chosen_collection_is_in_the_address_and_limits_the_answer(open_page: Open) -> None:
     page = open_page().selectbox[0].select("type:Report").run()
     assert page.query_params["in"] == "type:Report"
@@ -56,7 +55,6 @@ def test_a_chosen_collection_is_in_the_address_and_limits_the_answer(open_page: 
     assert "warm water" not in html(page)
 
 
-@pytest.mark.slow("draws the page, which Streamlit needs a second for")
 def test_a_link_begins_in_its_collection_and_a_conversation_goes_on_in_its_own(open_page: Open, url: str) -> None:
     page = ask(open_page(**{"in": "type:Manual"}), CLEAN)
     assert "Searched in type Manual only" in html(page)
@@ -66,7 +64,6 @@ def test_a_link_begins_in_its_collection_and_a_conversation_goes_on_in_its_own(o
     assert Client(url).conversation(conversation).turns[0].answer.scope.type == ("Manual",)  # type: ignore[union-attr]
 
 
-@pytest.mark.slow("draws the page, which Streamlit needs a second for")
 def test_ask_everywhere_asks_again_and_stays_everywhere(open_page: Open) -> None:
     page = ask(open_page(**{"in": "type:Report"}), CLEAN)
     (button,) = [button for button in page.main.button if button.label == "Ask everywhere"]
@@ -80,6 +77,5 @@ def test_a_collection_that_is_not_there_is_everything(open_page: Open) -> None:
     assert open_page(**{"in": "type:<script>"}).selectbox[0].value == ""
 
 
-@pytest.mark.slow("draws the page, which Streamlit needs a second for")
 def test_without_collections_there_is_no_choice(service: Client, open_page: Open) -> None:
     assert not open_page().selectbox

@@ -192,7 +192,7 @@ def knock(url: str, origin: str | None) -> int:
         return refused.response.status_code
 
 
-@pytest.mark.slow("draws the page, which Streamlit needs a second for")
+@pytest.mark.slow("starts the server of the page")
 def test_scripts_are_compressed_for_browsers_that_accept_it(page_url: str) -> None:
     start = httpx.get(page_url).text
     (script,) = re.findall(r'src="\./(static/js/index\.[^"]+\.js)"', start)[:1]

@@ -32,7 +32,6 @@ def script() -> None:
     usage.show()
 
 
-@pytest.mark.slow("draws the page, which Streamlit needs a second for")
 def test_before_anything_was_asked_the_articles_are_named(
     knowledge_base: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -43,7 +42,6 @@ def test_before_anything_was_asked_the_articles_are_named(
     assert 'href="knowledge-base?article=printing"' in shown
 
 
-@pytest.mark.slow("draws the page, which Streamlit needs a second for")
 def test_others_are_told_whom_it_is_for(knowledge_base: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
     others = knowledge_base.model_copy(update={"reviewers": ("ann",)})
     with serving_app(create_app(AppSettings(), others)) as url:

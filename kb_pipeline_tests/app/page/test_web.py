@@ -38,7 +38,7 @@ def on_web(knowledge_base: Settings, tmp_path_factory: pytest.TempPathFactory) -
         yield url
 
 
-@pytest.mark.slow("draws the page, which Streamlit needs a second for")
+@pytest.mark.slow("starts a service and loads what draws the page")
 def test_where_nothing_answers_one_click_searches_the_web(
     on_web: str, open_page: Open, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -54,7 +54,6 @@ def test_where_nothing_answers_one_click_searches_the_web(
     assert not [button for button in page.main.button if button.label == "Search the saved pages for this"]
 
 
-@pytest.mark.slow("draws the page, which Streamlit needs a second for")
 def test_where_the_web_is_off_nothing_is_offered(service: Client, open_page: Open) -> None:
     page = ask(open_page(), QUESTION)
     assert not [button for button in page.main.button if button.label.startswith("Search ")]
