@@ -87,6 +87,13 @@ def settled() -> dict[str, int]:
     return looks[-1]
 
 
+@pytest.fixture(autouse=True)
+def _only_what_comes_is_looked_at() -> None:
+    """Of objects. To look at all that is loaded, again and again, took most of the time."""
+    gc.collect()
+    gc.freeze()
+
+
 @pytest.fixture
 def queries_of(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[], int]]:
     """How many queries of processes are under way."""
