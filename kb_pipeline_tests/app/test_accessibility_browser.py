@@ -242,6 +242,7 @@ def test_the_dialog_of_the_language_model(reading: Page) -> None:
     assert violations(reading, COLOURS) == []
 
 
+@pytest.mark.rare("axe on a further place")
 @pytest.mark.slow("starts what it looks at, and a browser")
 def test_on_a_phone(reading: Page) -> None:
     reading.set_viewport_size({"width": 390, "height": 844})
@@ -254,6 +255,7 @@ def test_on_a_phone(reading: Page) -> None:
     assert violations(reading, COLOURS) == []
 
 
+@pytest.mark.rare("axe on a further place")
 @pytest.mark.slow("starts what it looks at, and a browser")
 def test_it_turns_dark_with_the_system_without_being_asked(reading: Page) -> None:
     reading.goto("/quality")

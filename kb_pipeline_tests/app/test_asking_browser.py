@@ -82,6 +82,7 @@ def test_what_goes_on_is_said_and_the_plan_is_folded_afterwards(reader: Reader) 
     picture(reader.page, "plan")
 
 
+@pytest.mark.rare("a further way through the page in a browser")
 def test_an_option_can_be_chosen_with_the_keyboard(reader: Reader) -> None:
     reader.ask(AMBIGUOUS)
     reader.option("Layers").focus()
@@ -91,6 +92,7 @@ def test_an_option_can_be_chosen_with_the_keyboard(reader: Reader) -> None:
     expect(reader.page.locator(".st-key-turn-1")).to_contain_text("Printing: Paper jam")
 
 
+@pytest.mark.rare("a further way through the page in a browser")
 def test_on_a_phone_the_options_fit(reader: Reader) -> None:
     reader.page.set_viewport_size(PHONE)
     reader.page.goto("/")

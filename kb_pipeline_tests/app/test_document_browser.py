@@ -67,6 +67,7 @@ def test_a_reference_to_a_pdf_opens_the_picture_of_its_page(page: Page) -> None:
     expect(shown).to_be_visible()
 
 
+@pytest.mark.rare("a further way through the page in a browser")
 def test_the_sentence_is_marked_on_the_picture_of_a_scanned_page(page: Page) -> None:
     page.goto("/")
     page.get_by_role("textbox", name="Ask a question").fill(ABOUT_AGREEMENT)

@@ -103,6 +103,7 @@ def test_a_gap_is_assigned_and_dismissed_and_shows_what_was_written_on_request(p
     picture(page, "gaps-dismissed")
 
 
+@pytest.mark.rare("a further way through the page in a browser")
 def test_the_switch_adds_what_is_left_for_later(page: Page) -> None:
     page.set_viewport_size(DESKTOP)
     page.goto("/")

@@ -166,6 +166,7 @@ def test_the_storm_is_pasted_and_the_cause_stands_in_the_first_line(page: Page, 
     expect(first).to_contain_text(CAUSE)
 
 
+@pytest.mark.rare("a further way through the network's page")
 @pytest.mark.slow("starts what it looks at, and a browser")
 def test_the_map_shows_cause_alerts_and_who_is_hit(page: Page, control: Control) -> None:
     before = colours(page)

@@ -61,6 +61,7 @@ def test_a_reader_asks_and_sees_the_picture_of_the_answer(page: Page) -> None:
     picture(page, "one-port")
 
 
+@pytest.mark.rare("a further way through the page in a browser")
 @pytest.mark.slow("starts what it looks at, and a browser")
 def test_an_engineer_sees_the_network_whose_queries_the_same_port_answers(page: Page, url: str) -> None:
     page.goto("/network")

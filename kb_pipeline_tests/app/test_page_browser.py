@@ -116,6 +116,7 @@ def reader(servers: Servers, opened: Page) -> Iterator[Reader]:
     servers.forget_conversations()
 
 
+@pytest.mark.rare("a further way through the page in a browser")
 @pytest.mark.slow("starts what it looks at, and a browser")
 def test_a_reader_is_greeted_and_nothing_reminds_of_a_demo(reader: Reader) -> None:
     reader.page.goto("/")
@@ -194,6 +195,7 @@ def test_a_source_leads_to_its_section_in_the_article_and_back(reader: Reader) -
     expect(mark).to_be_in_viewport()
 
 
+@pytest.mark.rare("a further way through the page in a browser")
 @pytest.mark.slow("starts what it looks at, and a browser")
 def test_a_picture_is_enlarged_in_place(reader: Reader) -> None:
     reader.opens_conversation(QUESTION)
@@ -207,6 +209,7 @@ def test_a_picture_is_enlarged_in_place(reader: Reader) -> None:
     expect(panel).to_be_visible()
 
 
+@pytest.mark.rare("a further way through the page in a browser")
 @pytest.mark.slow("starts what it looks at, and a browser")
 def test_pointing_at_a_reference_shows_what_it_says(reader: Reader) -> None:
     reader.opens_conversation(QUESTION)

@@ -77,6 +77,7 @@ def test_a_link_is_made_opened_and_taken_back(page: Page, place: Place) -> None:
     other.close()
 
 
+@pytest.mark.rare("a further way through the page in a browser")
 def test_copied_sources_carry_their_addresses(page: Page, place: Place) -> None:
     page.get_by_role("button", name="Copy").click()
     expect(page.locator(".kb-copied")).to_be_visible()
@@ -88,7 +89,7 @@ def test_copied_sources_carry_their_addresses(page: Page, place: Place) -> None:
     expect(page.locator(".kb-cited")).to_contain_text("Crop to Content")
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("scheme", ["dark", pytest.param("light", marks=pytest.mark.rare("a further way to print"))])
 def test_an_answer_is_printed_with_numbered_sources_and_their_addresses(page: Page, place: Place, scheme: str) -> None:
     page.get_by_role("textbox", name="Ask a question").fill("How do I clear a paper jam?")
     page.keyboard.press("Enter")

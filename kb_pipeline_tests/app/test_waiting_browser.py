@@ -94,6 +94,7 @@ def test_a_question_that_is_asked_offline_is_sent_when_the_line_is_back(page: Pa
     expect(page.locator(".kb-question")).to_have_count(1)
 
 
+@pytest.mark.rare("a further way through the page in a browser")
 @pytest.mark.slow("starts what it looks at, and a browser")
 def test_what_is_typed_outlives_a_reload(page: Page) -> None:
     opened(page)
@@ -176,6 +177,7 @@ ASKS_AT_ONCE = """new MutationObserver((_, observer) => {
 }).observe(document, { childList: true, subtree: true })"""
 
 
+@pytest.mark.rare("a further way through the page in a browser")
 @pytest.mark.slow("starts what it looks at, and a browser")
 def test_a_question_that_is_asked_before_the_page_is_complete_is_not_taken_for_lost(page: Page) -> None:
     page.add_init_script(ASKS_AT_ONCE % QUESTION)

@@ -114,6 +114,7 @@ def test_a_visitor_reads_an_answer_with_its_picture_and_its_sources(page: Page) 
     picture(page, "widget-answer")
 
 
+@pytest.mark.rare("a further way through the page in a browser")
 def test_without_an_answer_none_is_announced(page: Page) -> None:
     page.get_by_role("button", name="Ask").press("Enter")
     page.keyboard.type("Who won the world cup of 1954?")
@@ -130,6 +131,7 @@ def test_what_articles_write_stays_text(page: Page) -> None:
     assert page.evaluate("window.hacked") is None
 
 
+@pytest.mark.rare("a further way through the page in a browser")
 def test_the_keyboard_opens_and_closes_it_and_comes_back(page: Page) -> None:
     opener, box = page.get_by_role("button", name="Ask"), page.get_by_role("textbox", name="Your question")
     assert violations(page) == []
@@ -141,6 +143,7 @@ def test_the_keyboard_opens_and_closes_it_and_comes_back(page: Page) -> None:
     expect(page.get_by_role("dialog")).to_be_hidden()
 
 
+@pytest.mark.rare("a further way through the page in a browser")
 @pytest.mark.parametrize("attributes", ['data-theme="dark"', 'data-lang="de" data-theme="auto"'])
 def test_it_is_dark_and_speaks_as_its_site_wants(site: HelpSite, page: Page, attributes: str) -> None:
     site.attributes = attributes
