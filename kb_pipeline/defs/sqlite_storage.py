@@ -46,6 +46,13 @@ class BatchingSqliteEventLogStorage(SqliteEventLogStorage):
     def __init__(self, base_dir: str, inst_data: ConfigurableClassData | None = None) -> None:
         super().__init__(base_dir, inst_data)
         self._together = threading.local()
+        self._tables: set[str] = set()
+
+    def has_table(self, table_name: str) -> bool:
+        """Dagster asks this for each result of a check, with a new engine; a table that is there stays."""
+        if table_name not in self._tables and super().has_table(table_name):
+            self._tables.add(table_name)
+        return table_name in self._tables
 
     @contextmanager
     def together(self) -> Iterator[None]:

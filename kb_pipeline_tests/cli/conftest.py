@@ -15,10 +15,15 @@ import pytest
 from kb_pipeline.cli import console, main
 from kb_pipeline.settings import Settings
 from kb_pipeline_tests.building import build_here, stage
-from kb_pipeline_tests.defs.conftest import _migrations_read_once, _prints_kept_by_nobody, _unsafe_and_fast
+from kb_pipeline_tests.defs.conftest import (
+    _migrations_read_once,
+    _prints_kept_by_nobody,
+    _tables_made_once,
+    _unsafe_and_fast,
+)
 from kb_pipeline_tests.pictures import screenshot
 
-__all__ = ["_migrations_read_once", "_prints_kept_by_nobody", "_unsafe_and_fast"]  # of runs of Dagster
+__all__ = ["_migrations_read_once", "_prints_kept_by_nobody", "_tables_made_once", "_unsafe_and_fast"]
 
 KB = str(Path(sys.executable).parent / "kb")
 HERE = "kb_pipeline_tests.doubles:WorkersHere"

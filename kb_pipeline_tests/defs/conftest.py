@@ -14,6 +14,7 @@ from alembic.config import Config
 from alembic.script import ScriptDirectory
 from dagster._core.storage.local_compute_log_manager import LocalComputeLogManager
 from dagster._core.storage.noop_compute_log_manager import NoOpComputeLogManager
+from dagster._serdes import ConfigurableClassData
 from sqlalchemy import Engine, event
 
 from kb_pipeline.defs.partitions import add_articles
@@ -65,17 +66,25 @@ def _prints_kept_by_nobody() -> Iterator[None]:
         yield
 
 
-@pytest.fixture(scope="session")
-def empty_history(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Dagster's tables without a row, which take longer to make than to copy."""
-    folder = tmp_path_factory.mktemp("history")
-    with instance_with(folder / HISTORY):
-        return folder / HISTORY
+@pytest.fixture(scope="session", autouse=True)
+def _tables_made_once(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Dagster's tables without a row take longer to make than to copy."""
+    make, tables = BatchingSqliteStorage.__init__, tmp_path_factory.mktemp("tables")
+    make(BatchingSqliteStorage.__new__(BatchingSqliteStorage), str(tables))
+
+    def copy(storage: BatchingSqliteStorage, base_dir: str, inst_data: ConfigurableClassData | None = None) -> None:
+        place = Path(base_dir)
+        if not (place / "history").exists() and not place.is_file():
+            shutil.copytree(tables, place, dirs_exist_ok=True)
+        make(storage, base_dir, inst_data)
+
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(BatchingSqliteStorage, "__init__", copy)
+        yield
 
 
 @pytest.fixture
-def instance(tmp_path: Path, empty_history: Path) -> Iterator[dg.DagsterInstance]:
-    shutil.copytree(empty_history, tmp_path / HISTORY)
+def instance(tmp_path: Path) -> Iterator[dg.DagsterInstance]:
     with instance_with(tmp_path / HISTORY) as instance:
         yield instance
 

@@ -11,9 +11,10 @@ import pytest
 from kb_pipeline.defs import failures
 from kb_pipeline.defs.failures import report_failed_step, report_lost_runs
 from kb_pipeline.settings import Settings
-from kb_pipeline_tests.cli.conftest import KB, page
+from kb_pipeline_tests.cli.conftest import HERE, KB, page
 from kb_pipeline_tests.collectors import attributes, collecting
 from kb_pipeline_tests.conftest import Article
+from kb_pipeline_tests.deploy.files import ROOT
 from kb_pipeline_tests.ports import free_port
 
 Ingest = Callable[[dict[str, str]], "subprocess.CompletedProcess[str]"]
@@ -22,7 +23,8 @@ Ingest = Callable[[dict[str, str]], "subprocess.CompletedProcess[str]"]
 @pytest.fixture
 def ingest(settings: Settings, tmp_path: Path) -> Ingest:
     clean = {name: value for name, value in os.environ.items() if not name.startswith(("KB_", "DAGSTER_", "OTEL_"))}
-    own = {"KB_STAGING": settings.staging, "KB_HOME": settings.home, "KB_EMBEDDER": "hashing", "KB_WORKERS": "1"}
+    own = {"KB_STAGING": settings.staging, "KB_HOME": settings.home, "KB_EMBEDDER": "hashing", "KB_ENGINE": HERE}
+    own |= {"PYTHONPATH": str(ROOT)}
 
     def run(environment: dict[str, str]) -> "subprocess.CompletedProcess[str]":
         command = [KB, "ingest"]
