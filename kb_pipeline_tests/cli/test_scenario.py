@@ -76,6 +76,8 @@ def test_documents_wait_for_kb_ingest_where_that_is_asked_for(run: Run) -> None:
 def test_the_diagnosis_is_measured_compared_accepted_and_forgotten_with_the_scenario(
     run: Run, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    incidents = folder / "incidents.jsonl"
+    incidents.write_text("".join(incidents.read_text().splitlines(keepends=True)[-2:]))  # the storm comes last
     assert "kb scenario load telco" in run("scenario", "evaluate").err
     run("scenario", "load", "--no-ingest")
     first = run("scenario", "evaluate", "--json")
