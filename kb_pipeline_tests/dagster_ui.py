@@ -18,7 +18,6 @@ import pytest
 from playwright.sync_api import Browser, Page, expect, sync_playwright
 
 from kb_pipeline.cli import main
-from kb_pipeline.workers import local
 from kb_pipeline_tests.pictures import screenshot
 from kb_pipeline_tests.ports import free_port, wait_for
 
@@ -69,11 +68,11 @@ class Site:
         )
 
     def kb_here(self, *arguments: str) -> str:
-        """What a command that succeeds writes, run in this process, which has loaded all that it needs."""
-        local._pool.cache_clear()  # the processes of an earlier test have its environment, not this site's
+        """What a command that succeeds writes, run in this process alone, which has loaded all that it needs."""
+        here = {"KB_ENGINE": "kb_pipeline_tests.doubles:WorkersHere"}
         written = io.StringIO()
         with (
-            patch.dict(os.environ, self.environment, clear=True),
+            patch.dict(os.environ, self.environment | here, clear=True),
             patch.object(sys, "argv", ["kb", *arguments]),
             redirect_stdout(written),
             pytest.raises(SystemExit) as left,
