@@ -183,7 +183,8 @@ class CosmosConversations(ConversationStore):
             container = await self._account.container()
             if words:
                 titled, of_titles = _all_in("c.title", words)
-                further += f" AND (({titled}) OR ARRAY_CONTAINS(@asked, c.conversationId))"
+                # AND binds before OR; parentheses around it would double the time of parsers that go back
+                further += f" AND ({titled} OR ARRAY_CONTAINS(@asked, c.conversationId))"
                 values |= {**of_titles, "@asked": await _asked_with(container, user_id, words)}
             query = _NEWEST.format(limit=int(limit), further=further)
             return list(map(_summary_of, await _query(container, user_id, query, values)))
