@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 import pytest
-from playwright.sync_api import Locator, Page, expect
+from playwright.sync_api import Browser, Locator, Page, expect
 
 from kb_pipeline.network.loading import load
 from kb_pipeline.network.scenario import ScenarioFolder
@@ -13,7 +13,7 @@ from kb_pipeline_tests.app.page.networks import hostile_scenario
 from kb_pipeline_tests.app.page.serving import Place
 from kb_pipeline_tests.app.test_accessibility_browser import violations
 from kb_pipeline_tests.app.test_network_browser import DESKTOP, PHONE, drawn
-from kb_pipeline_tests.dagster_ui import browsing, picture
+from kb_pipeline_tests.dagster_ui import chromium, picture, visiting
 from kb_pipeline_tests.network.data_centre import STORM, data_centre
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(300)]
@@ -33,9 +33,15 @@ def place(knowledge_base: Settings, tmp_path_factory: pytest.TempPathFactory) ->
         yield place
 
 
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    with chromium() as browser:
+        yield browser
+
+
 @pytest.fixture
-def page(place: Place) -> Iterator[Page]:
-    with browsing(place.page_url) as page:
+def page(browser: Browser, place: Place) -> Iterator[Page]:
+    with visiting(browser, place.page_url) as page:
         page.set_default_timeout(90_000)
         page.set_viewport_size(DESKTOP)  # type: ignore[arg-type]
         yield page
