@@ -59,6 +59,7 @@ def expect_network(page: Page, title: str, elements: int) -> None:
     drawn(page)
 
 
+@pytest.mark.rare("a further way through the network's page")
 @pytest.mark.slow("starts what it looks at, and a browser")
 def test_a_network_is_chosen_and_its_address_opens_it_again(page: Page) -> None:
     page.goto("/network")
@@ -100,6 +101,7 @@ def test_an_alert_opens_the_network_that_it_names_and_its_link_does(page: Page) 
     page.wait_for_url("**/network")  # nobody chose one
 
 
+@pytest.mark.rare("a further way through the network's page")
 @pytest.mark.slow("starts what it looks at, and a browser")
 def test_the_address_of_a_network_that_is_not_there_says_so(page: Page) -> None:
     page.goto("/network?scenario=gone")
