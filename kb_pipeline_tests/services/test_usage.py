@@ -215,12 +215,12 @@ def test_an_image_of_two_articles_is_paid_once(article: Article, build_here: Bui
 def test_an_image_of_many_articles_built_at_once_is_paid_once(
     article: Article, settings: Settings, ledger: Ledger
 ) -> None:
-    keys = [f"page-{number}" for number in range(8)]
+    keys = [f"page-{number}" for number in range(4)]
     for key in keys:
         article(key, PAGE.format(SHOWN), {f"{name}.image": screenshot(name) for name in ("one", "two")})
     slow = settings.model_copy(update={"analyzer": "kb_pipeline_tests.doubles:SlowPaidAnalyzer"})
     run = Run("run-1", "2026-01-01T00:00:00+00:00")
-    with processes.at_once(4) as pool:
+    with processes.at_once(2) as pool:
         results = [pool.submit(build_article, slow, key, LAYER_NAMES[:3], run) for key in keys]
         assert [future.result().error for future in results] == [None] * len(keys)
     assert len(ledger()) == 2
