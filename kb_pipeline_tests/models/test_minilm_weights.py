@@ -47,7 +47,6 @@ def test_the_package_has_every_weight_under_its_published_name() -> None:
     assert {each.dtype for each in weights.values()} == {np.dtype(np.float32)}
 
 
-@pytest.mark.slow("builds a whole knowledge base")
 def test_each_row_of_a_matrix_has_no_more_than_the_steps_of_int8() -> None:
     matrix = read_weights()["encoder.layer.3.intermediate.dense.weight"]
     steps = matrix / (np.abs(matrix).max(axis=1, keepdims=True) / 127)
@@ -65,15 +64,22 @@ def test_the_tokenizer_is_the_published_one() -> None:
     ]
 
 
-@pytest.mark.slow("builds a whole knowledge base")
-@pytest.mark.parametrize("name", ["", "model.onnx"])
-def test_a_folder_or_a_file_of_the_settings_is_read_instead_of_the_package(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
-) -> None:
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder with the weights, where their package is not installed."""
     (tmp_path / "model.onnx").symlink_to(package() / "model.onnx")
     monkeypatch.setattr(importlib.util, "find_spec", lambda _name: None)
-    settings = Settings(home=str(tmp_path / "home"), models=str(tmp_path / name))
+    return tmp_path
+
+
+@pytest.mark.slow("builds the model")
+def test_a_folder_of_the_settings_is_read_instead_of_the_package(folder: Path) -> None:
+    settings = Settings(home=str(folder / "home"), models=str(folder))
     assert len(open_embedder(settings, "minilm").embed(["Blur"])[0]) == 384
+
+
+def test_a_file_is_read_as_the_folder_that_it_is_in(folder: Path) -> None:
+    assert read_weights(folder / "model.onnx").keys() == read_weights(folder).keys()
 
 
 def test_the_published_file_is_read_as_it_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
