@@ -23,7 +23,16 @@ from kb_pipeline_tests.certificates import new_certificate
 from kb_pipeline_tests.evaluation.known import publish_things
 from kb_pipeline_tests.managed_identity import ManagedIdentity, signed_in
 
-pytest_plugins = ["kb_pipeline_tests.in_memory", "kb_pipeline_tests.speeds"]
+pytest_plugins = [
+    "kb_pipeline_tests.in_memory",
+    "kb_pipeline_tests.speeds",
+    # servers, here once for all: where several modules import such a fixture, each starts one of its own
+    "kb_pipeline_tests.app.cosmos_server",
+    "kb_pipeline_tests.app.token_issuer",
+    "kb_pipeline_tests.azurite",
+    "kb_pipeline_tests.postgres",
+    "kb_pipeline_tests.search_service.fixtures",
+]
 
 hypothesis.settings.register_profile("suite", deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow])
 hypothesis.settings.load_profile("suite")  # how long an example takes says how busy the machine is

@@ -18,9 +18,8 @@ from dagster_graphql import DagsterGraphQLClient, DagsterGraphQLClientError
 from kb_pipeline.settings import Settings
 from kb_pipeline_tests.conftest import Article
 from kb_pipeline_tests.pictures import screenshot
-from kb_pipeline_tests.postgres import Server, postgres
+from kb_pipeline_tests.postgres import Server
 
-__all__ = ["postgres"]
 pytestmark = [pytest.mark.timeout(400), pytest.mark.rare("Dagster's daemon and code server on PostgreSQL")]
 
 ROOT = Path(__file__).parents[1]

@@ -10,14 +10,14 @@ from starlette.responses import Response
 
 from kb_pipeline.settings import Settings
 from kb_pipeline_tests.app.model_servers import Aimock, OwnModel, aimock_server
-from kb_pipeline_tests.azurite import Containers, azurite, containers
+from kb_pipeline_tests.azurite import Containers
 from kb_pipeline_tests.cli.conftest import own_environment, run
 from kb_pipeline_tests.contracts.services import services_of
 from kb_pipeline_tests.openai_server import openai_server
-from kb_pipeline_tests.search_service.fixtures import checked_url, fake, running_search, search_settings
+from kb_pipeline_tests.search_service.fixtures import search_settings
 from kb_pipeline_tests.search_service.running import RunningService
 
-__all__ = ["azurite", "checked_url", "containers", "fake", "own_environment", "run", "running_search"]
+__all__ = ["own_environment", "run"]
 
 
 @pytest.fixture(scope="module")

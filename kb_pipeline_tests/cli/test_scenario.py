@@ -5,13 +5,12 @@ from pathlib import Path
 
 import pytest
 
-from kb_pipeline_tests.app.cosmos_server import CosmosServer, cosmos_server
+from kb_pipeline_tests.app.cosmos_server import CosmosServer
 from kb_pipeline_tests.cli.conftest import Run
 from kb_pipeline_tests.network.cosmos.accounts import account_settings, running_gremlin_server, variables
 
 pytestmark = pytest.mark.slow("runs whole commands")
 
-__all__ = ["cosmos_server"]
 
 SAMPLE = Path(__file__).parents[2] / "samples" / "scenarios" / "telco"
 

@@ -19,10 +19,8 @@ from kb_pipeline.settings import Settings
 from kb_pipeline.store.place import remote_path
 from kb_pipeline.store.staged_serving import StagedServing
 from kb_pipeline.store.staging import Staging
-from kb_pipeline_tests.azurite import Containers, azurite, containers
+from kb_pipeline_tests.azurite import Containers
 from kb_pipeline_tests.contributions.conftest import AT, contribution
-
-__all__ = ["azurite", "containers"]
 
 ID = contribution().id
 ARTICLE = "# Cosmos DB\n\n## Common Pitfalls\n\nOld.\n\n## Tools\n\nHammer.\n"

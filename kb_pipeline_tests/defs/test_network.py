@@ -9,10 +9,8 @@ import pytest
 from kb_pipeline.defs.network import NETWORK, scenario_sensor
 from kb_pipeline.defs.resources import KnowledgeBase
 from kb_pipeline.network.versions import current_version
-from kb_pipeline_tests.app.cosmos_server import CosmosServer, cosmos_server
+from kb_pipeline_tests.app.cosmos_server import CosmosServer
 from kb_pipeline_tests.network.cosmos.accounts import account_settings, running_gremlin_server, variables
-
-__all__ = ["cosmos_server"]
 
 SAMPLE = Path(__file__).parents[2] / "samples" / "scenarios" / "telco"
 

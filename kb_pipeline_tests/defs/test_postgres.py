@@ -16,11 +16,10 @@ from kb_pipeline_tests.defs.conftest import instance_with
 from kb_pipeline_tests.defs.test_assets import failed, materialize, materialized
 from kb_pipeline_tests.defs.test_sqlite_storage import KEY
 from kb_pipeline_tests.defs.test_sqlite_storage import materialized as materialization
-from kb_pipeline_tests.postgres import Server, postgres
+from kb_pipeline_tests.postgres import Server
 
 pytestmark = pytest.mark.slow("runs of Dagster on a PostgreSQL of their own")
 
-__all__ = ["postgres"]
 CONFIG = Path(__file__).parents[2] / "deploy/postgres/dagster.yaml"
 RANGE = {"dagster/asset_partition_range_start": "alpha", "dagster/asset_partition_range_end": "gamma"}
 

@@ -11,9 +11,8 @@ import yaml
 
 from kb_pipeline_tests.deploy.files import DEPLOY
 from kb_pipeline_tests.managed_identity import ManagedIdentity
-from kb_pipeline_tests.postgres import Server, postgres
+from kb_pipeline_tests.postgres import Server
 
-__all__ = ["postgres"]
 TOKEN = "token-of-the-identity"
 
 

@@ -10,12 +10,10 @@ from kb_pipeline.network.cosmos.store import CosmosStore
 from kb_pipeline.network.loading import load
 from kb_pipeline.network.local.store import LocalStore
 from kb_pipeline.network.scenario import ScenarioFolder
-from kb_pipeline_tests.app.cosmos_server import CosmosServer, cosmos_server
+from kb_pipeline_tests.app.cosmos_server import CosmosServer
 from kb_pipeline_tests.contracts.network_store_contract import done
 from kb_pipeline_tests.network.cosmos.accounts import loaded_accounts
 from kb_pipeline_tests.network.data_centre import data_centre
-
-__all__ = ["cosmos_server"]
 
 SAMPLE = Path(__file__).parents[2] / "samples" / "scenarios" / "telco"
 

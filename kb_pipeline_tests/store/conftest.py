@@ -8,9 +8,6 @@ from upath import UPath
 
 from kb_pipeline.settings import Settings
 from kb_pipeline.store.place import remote_path
-from kb_pipeline_tests.azurite import azurite, containers
-
-__all__ = ["azurite", "containers"]
 
 
 @pytest.fixture

@@ -17,10 +17,8 @@ from app.client import Client, ClientError
 from app.client.service_token import ServiceToken
 from kb_pipeline_tests import managed_identity
 from kb_pipeline_tests.app.api.conftest import Serve, openai_of, signed_in
-from kb_pipeline_tests.app.token_issuer import AUDIENCE, TokenIssuer, bearer, token_issuer
+from kb_pipeline_tests.app.token_issuer import AUDIENCE, TokenIssuer, bearer
 from kb_pipeline_tests.ports import free_port
-
-__all__ = ["token_issuer"]
 
 SALARY = {"question": "What is the salary of the director?"}
 CROP = {"question": "How do I crop a layer?"}

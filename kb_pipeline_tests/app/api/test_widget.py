@@ -7,9 +7,7 @@ from app.callers.principal import VISITOR
 from kb_pipeline.settings import Settings
 from kb_pipeline.store.audit import AuditLine, read_audit
 from kb_pipeline_tests.app.api.conftest import Serve, signed_in
-from kb_pipeline_tests.app.token_issuer import AUDIENCE, TokenIssuer, token_issuer
-
-__all__ = ["token_issuer"]
+from kb_pipeline_tests.app.token_issuer import AUDIENCE, TokenIssuer
 
 SITE = "https://help.example.com"
 FROM_SITE = {"origin": SITE, "sec-fetch-site": "cross-site"}

@@ -2,10 +2,6 @@
 
 import pytest
 
-from kb_pipeline_tests.app.cosmos_server import cosmos_server
-
-__all__ = ["cosmos_server"]
-
 
 @pytest.fixture
 def anyio_backend() -> str:

@@ -6,9 +6,6 @@ import pytest
 from app.network.alerts import Alert
 from kb_pipeline.network.scenario import Symptom
 from kb_pipeline.network.topology import Topology
-from kb_pipeline_tests.app.cosmos_server import cosmos_server
-
-__all__ = ["cosmos_server"]
 
 SYMPTOMS = {
     "LINK_DOWN": Symptom(own=("Link",)),

@@ -26,7 +26,7 @@ from kb_pipeline_tests.search_service.content_blocks import (
     fill_documents,
     without,
 )
-from kb_pipeline_tests.search_service.fixtures import checked_url, fake, running_search, search_settings  # noqa: F401
+from kb_pipeline_tests.search_service.fixtures import search_settings
 from kb_pipeline_tests.search_service.running import RunningService
 
 FINANCE = Principal.of("bo", department="finance")
@@ -39,7 +39,7 @@ def vectors(text: str) -> list[float]:
 
 
 @pytest.fixture
-def theirs(fake: RunningService) -> RunningService:  # noqa: F811
+def theirs(fake: RunningService) -> RunningService:
     fill_blocks(fake, block_fields(len(vectors("x"))), vectors)
     fill_documents(fake)
     return fake
@@ -53,7 +53,7 @@ def told(url: str, folder: Path, **more: object) -> Settings:
 @pytest.fixture(params=[{}, {"search_api_key": QUERY_KEY}], ids=["admin", "query"])
 def call(
     theirs: RunningService,
-    checked_url: str,  # noqa: F811
+    checked_url: str,
     tmp_path: Path,
     request: pytest.FixtureRequest,
 ) -> Iterator[Call]:
@@ -127,7 +127,7 @@ def test_kb_check_asks_both_indexes(theirs: RunningService, tmp_path: Path) -> N
     assert "check KB_SEARCH_DOCUMENTS_INDEX" in connections["documents"].problem
 
 
-def test_kb_check_says_where_everybody_may_see_everything(fake: RunningService, tmp_path: Path) -> None:  # noqa: F811
+def test_kb_check_says_where_everybody_may_see_everything(fake: RunningService, tmp_path: Path) -> None:
     fill_blocks(fake, without(block_fields(len(vectors("x"))), "access_control_list"), vectors)
     fill_documents(fake)
     settings = told(fake.url, tmp_path, search_fields={"access_control_list": ""})

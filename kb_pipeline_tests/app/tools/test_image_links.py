@@ -25,11 +25,11 @@ from kb_pipeline_tests.app.api.conftest import openai_of, serve, signed_in
 from kb_pipeline_tests.app.grounding.hits import hit
 from kb_pipeline_tests.app.page.serving import Place
 from kb_pipeline_tests.app.tools.test_mcp import _over_http
-from kb_pipeline_tests.azurite import KEY, Azurite, Containers, azurite, containers
+from kb_pipeline_tests.azurite import KEY, Azurite, Containers
 from kb_pipeline_tests.collectors import collecting, wait_until
 from kb_pipeline_tests.store.azure.test_signing_in import sas
 
-__all__ = ["azurite", "containers", "serve"]
+__all__ = ["serve"]
 
 Serve = Callable[..., httpx.Client]
 CROP, TABLE = "layers/images/crop.png", "secret/images/table.png"

@@ -12,9 +12,9 @@ from upath import UPath
 from kb_pipeline.settings import Settings
 from kb_pipeline.store.azure_retry import BoundedRetry
 from kb_pipeline.store.place import remote_path
-from kb_pipeline_tests.azurite import KEY, NAME, Containers, azurite, containers
+from kb_pipeline_tests.azurite import KEY, NAME, Containers
 
-__all__ = ["azurite", "containers", "requests", "root", "serving"]
+__all__ = ["requests", "root", "serving"]
 
 
 @pytest.fixture

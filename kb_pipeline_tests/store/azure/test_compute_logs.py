@@ -6,10 +6,9 @@ import dagster as dg
 import pytest
 import yaml
 
-from kb_pipeline_tests.azurite import KEY, NAME, Azurite, public_azurite, secure_azurite
+from kb_pipeline_tests.azurite import KEY, NAME, Azurite
 from kb_pipeline_tests.managed_identity import signed_in
 
-__all__ = ["public_azurite", "secure_azurite"]
 CAPTURED = "LOGS_CAPTURED"
 FILE = Path(__file__).parents[3] / "dagster.yaml"
 

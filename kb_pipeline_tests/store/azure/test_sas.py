@@ -22,11 +22,9 @@ from kb_pipeline.settings import Settings
 from kb_pipeline.store import azure_account, azure_sas
 from kb_pipeline.store.azure_sas import BlobLinks
 from kb_pipeline.store.place import remote_path
-from kb_pipeline_tests.azurite import HOST, KEY, NAME, Azurite, Containers, public_azurite, secure_azurite
+from kb_pipeline_tests.azurite import HOST, KEY, NAME, Azurite, Containers
 from kb_pipeline_tests.managed_identity import ManagedIdentity, signed_in
 from kb_pipeline_tests.store.azure.test_signing_in import sas
-
-__all__ = ["public_azurite", "secure_azurite"]
 
 PICTURE, OTHER = "page/images/crop.png", "page/images/other.png"
 AWKWARD = "pagé/images/50 % (new) & old+#1.png"

@@ -13,10 +13,9 @@ from kb_pipeline.store import azure_account
 from kb_pipeline.store.files import names_in, read_bytes, remove_folder, write_bytes
 from kb_pipeline.store.place import remote_path
 from kb_pipeline.store.serving import leased
-from kb_pipeline_tests.azurite import HOST, KEY, NAME, Azurite, public_azurite, secure_azurite
+from kb_pipeline_tests.azurite import HOST, KEY, NAME, Azurite
 from kb_pipeline_tests.managed_identity import signed_in
 
-__all__ = ["public_azurite", "secure_azurite"]
 CONTAINER = "kb-serving"
 
 
