@@ -16,6 +16,8 @@ from kb_pipeline.flow.build import ArticleResult, build_article, build_articles
 from kb_pipeline.flow.layers import LAYER_NAMES, Run
 from kb_pipeline.flow.publish import publish
 from kb_pipeline.flow.workspace import open_workspace
+from kb_pipeline.models import minilm
+from kb_pipeline.models.minilm import cached_model
 from kb_pipeline.settings import Settings
 from kb_pipeline.steps.describe import OcrLine
 from kb_pipeline_tests.building import stage
@@ -122,6 +124,24 @@ def _pictures_read_once() -> Iterator[None]:
 
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(local, "recognise", once)
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _one_graph_of_minilm() -> Iterator[None]:
+    """Each new home would have the default embedder's graph made anew, which takes 1.6 seconds of a core."""
+    known = dict[str, bytes]()
+
+    def once(cache_dir: Path, name: str, build: Callable[[], bytes]) -> Path:
+        def kept() -> bytes:
+            if name not in known:
+                known[name] = build()
+            return known[name]
+
+        return cached_model(cache_dir, name, kept)
+
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(minilm, "cached_model", once)
         yield
 
 
