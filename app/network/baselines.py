@@ -15,6 +15,9 @@ NOTICED = 1.5
 """Surprise from which a measurement is conspicuous: what is less counts for nothing."""
 _LEAST = 24
 """Fewest values of the past, and fewest windows of it, that make a baseline."""
+_DAYS = 3
+"""Fewest days that make a rhythm: their median forgets one that was unlike the others."""
+_DAY = 86400.0
 _HARDLY_EVER = 0.005
 """Share of values up to which a metric is hardly ever zero."""
 _INCIDENT = 0.1
@@ -50,20 +53,60 @@ def surprise(past: Floats, now: Floats, direction: str) -> float:
     if len(now) == 0 or len(past) < _LEAST:
         return 0.0
     now = now[-(len(past) // _LEAST) :]
-    means = np.convolve(past, np.ones(len(now)) / len(now), "valid")
+    means = past if len(now) == 1 else np.convolve(past, np.ones(len(now)) / len(now), "valid")
     value, middle = float(now.mean()), float(np.median(means))
-    spread = float(np.median(np.abs(means - middle))) * 1.4826
-    spread = max(spread, 1e-3 * abs(middle), 1e-12, _SPIKY * float(means.std()))
-    best = 0.0
-    for side in {"up": (1,), "down": (-1,), "both": (1, -1)}[direction]:
-        usual = _usual(means, side * means >= side * value, len(now))
-        beyond = int((side * usual >= side * value).sum())
-        tail = -np.log10((beyond + 1) / (len(usual) + 1))
-        if beyond == 0:
-            edge = float((side * usual).max())
-            tail += min(np.log1p(max(side * value - edge, 0.0) / spread), 6.0)
-        best = max(best, float(tail) if side * (value - middle) > 0 else 0.0)
-    return best
+    side = 1 if value > middle else -1
+    if value == middle or direction == ("down" if side > 0 else "up"):
+        return 0.0
+    usual = _usual(means, side * means >= side * value, len(now))
+    beyond = int((side * usual >= side * value).sum())
+    tail = -np.log10((beyond + 1) / (len(usual) + 1))
+    if beyond == 0:
+        edge = float((side * usual).max())
+        spread = float(np.median(np.abs(means - middle))) * 1.4826
+        spread = max(spread, 1e-3 * abs(middle), 1e-12, _SPIKY * float(means.std()))
+        tail += min(np.log1p(max(side * value - edge, 0.0) / spread), 6.0)
+    return float(tail)
+
+
+def _lasting(past: Floats, now: Floats, direction: str) -> float:
+    """How surprising ``now`` is as a whole and at its end: a spike that is over counts half, as does a last value."""
+    now = now[np.isfinite(now)]
+    return (surprise(past, now, direction) + surprise(past, now[-1:], direction)) / 2
+
+
+def beyond_rhythm(times: Floats, values: Floats, since: float) -> Floats | None:
+    """How far each value is from the median of its time of day on other days before ``since``; ``None`` if no days are
+    alike.
+
+    They are if values are nearer to that than to the middle of all. Where a time of day is known of too few days
+    nothing is said.
+    """
+    days, step = np.floor((times - since) / _DAY).astype(int), max(float(np.median(np.diff(times))), 1.0)
+    if -days[0] < _DAYS:
+        return None
+    places = ((times - since) % _DAY // step).astype(int)
+    before = days < 0
+    table = np.full((-days[0], places.max() + 1), np.nan)
+    table[days[before], places[before]] = values[before]
+    table.sort(axis=0)
+    known = np.isfinite(table).sum(axis=0)[places] - before
+
+    def other(rank: NDArray[np.int_]) -> Floats:
+        itself = before & (values <= table[rank, places])
+        others: Floats = table[np.minimum(rank + itself, len(table) - 1), places]
+        return others
+
+    usual = (other((known - 1) // 2) + other(known // 2)) / 2
+    beyond = np.where(known < _DAYS - 1, np.nan, values - usual)
+    compared = before & np.isfinite(beyond)
+    if compared.sum() < _LEAST or _scatter(beyond[compared]) >= _scatter(values[compared]):
+        return None
+    return beyond
+
+
+def _scatter(values: Floats) -> float:
+    return float(np.median(np.abs(values - np.median(values))))
 
 
 def _usual(means: Floats, as_bad: NDArray[np.bool_], length: int) -> Floats:
@@ -129,11 +172,13 @@ def worst_metric(
         past, now = metrics[name][is_past], metrics[name][is_now]
         if not np.isfinite(now).any() or np.isfinite(past).sum() < _LEAST:
             continue
-        # a fault may begin in the middle of the window: its newest part is compared as well
-        tail = now[-max(1, len(now) // 3) :]
-        rare = max(surprise(past, now, directions[name]), surprise(past, tail, directions[name]) - 0.3)
+        rare = _lasting(past, now, directions[name])
+        beyond = beyond_rhythm(times, metrics[name], since)
+        if beyond is not None:
+            rare = (rare + _lasting(beyond[is_past], beyond[is_now], directions[name])) / 2
         began = onset(times[is_now], past, now, directions[name])
-        anomalies.append(Anomaly(name, round(rare, 4), _mean(tail), float(np.nanmedian(past)), began, alive, newest))
+        value = _mean(now[-max(1, len(now) // 3) :])
+        anomalies.append(Anomaly(name, round(rare, 4), value, float(np.nanmedian(past)), began, alive, newest))
     return max(anomalies, key=lambda each: each.surprise) if anomalies else None
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from app.network.baselines import lives, onset, surprise, worst_metric
+from app.network.baselines import beyond_rhythm, lives, onset, surprise, worst_metric
 
 PAST = np.random.default_rng(3).normal(10, 1, 600)
 TIMES = 300.0 * np.arange(606)
@@ -117,3 +117,63 @@ def test_spikes_of_the_past_make_a_spike_less_surprising() -> None:
     spiky[::40] += 50
     value = np.full(1, 70.0)
     assert surprise(PAST, value, "up") - surprise(spiky, value, "up") > 1
+
+
+def days(count: int, seed: int = 6) -> tuple[np.ndarray, np.ndarray]:
+    """Times, every five minutes, and values that are 30 at noon and 10 at midnight, and a little different each day."""
+    times = 300.0 * np.arange(count * 288)
+    noise = np.random.default_rng(seed).normal(0, 1, len(times))
+    return times, 20 - 10 * np.cos(times / 86400 * 2 * np.pi) + noise
+
+
+def surprise_at_noon(times: np.ndarray, values: np.ndarray, value: float) -> float:
+    """The surprise when the last half hour before noon of the last day has a value."""
+    until = times[-1] - 43200
+    values = np.where((times > until - 1800) & (times <= until), value, values)
+    seen = times <= until
+    worst = worst_metric(times[seen], {"load": values[seen]}, {"load": "both"}, until - 1799, until)
+    assert worst is not None
+    return worst.surprise
+
+
+def test_what_is_usual_at_night_is_surprising_at_noon() -> None:
+    times, values = days(8)
+    assert surprise_at_noon(times, values, 10.0) > 2
+    assert surprise_at_noon(times, values, 30.0) < 1
+
+
+def test_a_rhythm_is_known_from_three_days_on() -> None:
+    times, values = days(8)
+    assert beyond_rhythm(times, values, since=times[0] + 2 * 86400) is None
+    beyond = beyond_rhythm(times, values, since=times[0] + 3 * 86400)
+    assert beyond is not None
+    assert np.abs(beyond).mean() < 2
+
+
+def test_a_day_unlike_the_others_and_gaps_do_not_change_the_rhythm() -> None:
+    times, values = days(8)
+    values[288:576] = 0.0
+    values[600:700] = np.nan
+    beyond = beyond_rhythm(times, values, since=times[-288])
+    assert beyond is not None
+    assert np.abs(beyond[-288:]).max() < 6
+
+
+def test_times_that_are_a_little_late_have_the_rhythm_as_well() -> None:
+    times, values = days(8)
+    late = times + np.random.default_rng(7).uniform(0, 60, len(times))
+    assert surprise_at_noon(late, values, 10.0) > 2
+
+
+def test_days_that_are_not_alike_have_no_rhythm() -> None:
+    walk = np.cumsum(np.random.default_rng(8).normal(0, 1, 8 * 288))
+    assert beyond_rhythm(300.0 * np.arange(len(walk)), walk, since=300.0 * 7 * 288) is None
+
+
+def test_a_spike_that_is_over_is_less_surprising_than_one_that_goes_on() -> None:
+    def told(now: list[float]) -> float:
+        values = np.append(PAST, now)
+        worst = worst_metric(TIMES, {"load": values}, {"load": "up"}, TIMES[600], TIMES[-1])
+        return worst.surprise if worst else 0.0
+
+    assert told([10, 10, 10, 30, 30, 30]) > told([30, 30, 30, 10, 10, 10]) + 1
