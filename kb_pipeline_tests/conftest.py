@@ -18,6 +18,7 @@ from kb_pipeline.flow.publish import publish
 from kb_pipeline.flow.workspace import open_workspace
 from kb_pipeline.models import minilm
 from kb_pipeline.models.minilm import cached_model
+from kb_pipeline.network.local import query_processes
 from kb_pipeline.settings import Settings
 from kb_pipeline.steps.describe import OcrLine
 from kb_pipeline_tests.building import stage
@@ -142,6 +143,14 @@ def _one_graph_of_minilm() -> Iterator[None]:
 
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(minilm, "cached_model", once)
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _one_query_process() -> Iterator[None]:
+    """Each store of a network would start two more processes, for when queries end theirs; each computes for 0.3 s."""
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(query_processes, "READY", 1)
         yield
 
 

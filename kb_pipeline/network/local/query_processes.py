@@ -13,7 +13,7 @@ from kb_pipeline.network.local.answers import MEMORY_MB, TooLargeError, WornOutE
 
 AT_ONCE = 4
 """So many queries are answered at a time; further ones wait."""
-_READY = 3
+READY = 3
 """So many processes are started before they are needed: two queries in a row may end theirs."""
 _LATE_SECONDS = 0.3
 """How long a query whose time is over may take to stop by itself."""
@@ -83,7 +83,7 @@ class QueryProcesses:
             if not self.are_ready:
                 self._cold[-1].call(be_ready, path)
                 self._idle.put(self._cold.pop())
-                for _ in range(_READY - 1):
+                for _ in range(READY - 1):
                     self._starting.submit(self._start, self._cold.pop(), path)
                 self.are_ready = True
 

@@ -16,6 +16,7 @@ import pytest
 from kb_pipeline.errors import QueryError, QueryFailedError, QueryRefusedError
 from kb_pipeline.network.base import QueryLimits
 from kb_pipeline.network.loading import load
+from kb_pipeline.network.local import query_processes
 from kb_pipeline.network.local.functions import FUNCTIONS
 from kb_pipeline.network.local.gate import check_query
 from kb_pipeline.network.local.query_processes import PendingQuery
@@ -28,6 +29,7 @@ from kb_pipeline_tests.network.hostile_queries import EXHAUSTING, FORBIDDEN, IN_
 pytestmark = pytest.mark.slow("lets queries run against their limits")
 
 LIMITS = QueryLimits(seconds=1)
+READY = query_processes.READY  # other tests have one alone
 
 
 @pytest.fixture(scope="module")
@@ -156,7 +158,10 @@ def test_a_process_that_is_worn_out_by_the_queries_before_is_replaced(store: Loc
         assert store.query("SELECT count(*) AS n FROM vertices", LIMITS).rows == [{"n": 50}]
 
 
-def test_a_query_finds_a_process_ready_after_two_that_ended_theirs(tmp_path: Path) -> None:
+def test_a_query_finds_a_process_ready_after_two_that_ended_theirs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(query_processes, "READY", READY)
     load(ScenarioFolder(SAMPLE), tmp_path)
     store = LocalStore(tmp_path, "telco")
     processes = store._processes
