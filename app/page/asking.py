@@ -19,7 +19,7 @@ LONGEST = 8000
 
 _TYPES = {"png": "image/png", "jpg": "image/jpeg", "jpeg": "image/jpeg", "webp": "image/webp"}
 _MB = 1_000_000
-_NEXT = "asked-next"
+_BOX, _NEXT = "question", "asked-next"
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,44 +31,58 @@ class SentQuestion:
     options: AskOptions | None = None
 
 
-def typed(*, is_disabled: bool) -> SentQuestion | None:
-    """Show the box for a question, and return what was typed and attached once it is sent."""
+def show_box(*, is_disabled: bool) -> None:
+    """Show the box for a question; what is sent is asked next."""
     most = session.page_settings().picture_bytes
-    value = st.chat_input(
+    st.chat_input(
         "Ask a question, or attach a screenshot" if most else "Ask a question",
-        key="question",
+        key=_BOX,
         max_chars=LONGEST,
         disabled=is_disabled,
         submit_mode="disable",
         accept_file=bool(most),
         file_type=list(_TYPES),
         max_upload_size=max(1, most // _MB),
+        on_submit=_ask_typed,
     )
+
+
+def _ask_typed() -> None:
+    value = st.session_state[_BOX]
     if not value:
-        return None
+        return
     text, files = (value, []) if isinstance(value, str) else (value.text or "", value.files)
     picture = None
     if files:  # the service looks into the file, whatever its name says
         ending = files[0].name.rpartition(".")[2].lower()
         picture = SentPicture(files[0].getvalue(), _TYPES.get(ending, "image/png"))
-    question = text.strip() or (ABOUT_A_PICTURE if picture else "")
-    return SentQuestion(question, picture) if question else None
+    if question := text.strip() or (ABOUT_A_PICTURE if picture else ""):
+        ask_next(SentQuestion(question, picture))
 
 
 def ask_next(asked: SentQuestion) -> None:
-    """Have the page of the conversation ask this when it is shown next."""
+    """Have the page of the conversation ask this when it is shown next.
+
+    What a reader sends or clicks comes here by a callback: whatever else the browser reports may end the run that draws
+    the page, and begin another one that knows nothing of the click.
+    """
     st.session_state[_NEXT] = asked
 
 
-def taken_next() -> SentQuestion | None:
-    """What :func:`ask_next` left, once."""
-    left: SentQuestion | None = st.session_state.pop(_NEXT, None)
-    return left
+def next_question() -> SentQuestion | None:
+    """What is to be asked, until :func:`is_asked` says that it was."""
+    waiting: SentQuestion | None = st.session_state.get(_NEXT)
+    return waiting
 
 
-def again(turn: Turn, **changed: Any) -> SentQuestion:
-    """The question of a turn, to be asked again as it was asked, but for what is changed."""
-    return SentQuestion(turn.question, sent_with(turn), turn.options.model_copy(update=changed))
+def is_asked() -> None:
+    """Forget what was to be asked."""
+    st.session_state.pop(_NEXT, None)
+
+
+def ask_again(turn: Turn, **changed: Any) -> None:
+    """Ask the question of a turn again as it was asked, but for the options that are changed."""
+    ask_next(SentQuestion(turn.question, sent_with(turn), turn.options.model_copy(update=changed)))
 
 
 def sent_with(turn: Turn) -> SentPicture | None:
@@ -88,28 +102,17 @@ _LONGEST_TITLE, _LONGEST_FACTS = 120, 160
 """Characters on a button: two lines of each."""
 
 
-def show_options(clarification: Clarification) -> str | None:
-    """Show the documents that may be meant; the reply of the reader who chose, as one could type it."""
-    place = st.empty()
-    with place.container(key="options", gap="small"):
-        chosen = _chosen(clarification)
-    if chosen:
-        place.empty()
-    return chosen
-
-
-def _chosen(clarification: Clarification) -> str | None:
-    reply = None
-    for option in clarification.options:
-        facts = facts_of(option)
-        words = f"**{label(option.title, _LONGEST_TITLE)}**"
-        if facts:
-            words += f"  \n{label(facts, _LONGEST_FACTS)}"
-        if st.button(words, key=f"option-{option.number}", width="stretch"):
-            reply = option.reply or str(option.number)
-    with st.container(horizontal=True, gap="small", key="options-others"):
-        if clarification.allows_all and st.button(_ALL, key="option-all", type="tertiary"):
-            reply = _ALL
-        if st.button(_NONE, key="option-none", type="tertiary"):
-            reply = _NONE
-    return reply
+def show_options(clarification: Clarification) -> None:
+    """Show the documents that may be meant, to click; what is clicked is asked as one could type it."""
+    with st.container(key="options", gap="small"):
+        for option in clarification.options:
+            facts = facts_of(option)
+            words = f"**{label(option.title, _LONGEST_TITLE)}**"
+            if facts:
+                words += f"  \n{label(facts, _LONGEST_FACTS)}"
+            reply = SentQuestion(option.reply or str(option.number))
+            st.button(words, key=f"option-{option.number}", width="stretch", on_click=ask_next, args=(reply,))
+        with st.container(horizontal=True, gap="small", key="options-others"):
+            for words, key in ((_ALL, "option-all"), (_NONE, "option-none")):
+                if words == _NONE or clarification.allows_all:
+                    st.button(words, key=key, type="tertiary", on_click=ask_next, args=(SentQuestion(words),))

@@ -36,6 +36,7 @@ _LONGEST_PREVIEW = 240
 _RATINGS: tuple[Rating, Rating] = ("down", "up")
 _GIVEN_HERE = "answers-given-here"
 """The ids of the answers that the reader has seen being given, in this session of the page."""
+_AGAIN, _AGAIN_ICON = "Ask again", ":material/refresh:"
 _LOST = "the service stopped before it answered this question; ask again"
 TAKE_ALONG = (
     '<button type="button" class="kb-action" data-kb="copy"><span aria-hidden="true">content_copy</span>Copy</button>'
@@ -195,8 +196,8 @@ _SILENT_TICK_SECONDS = 0.25
 """Four times a second, for a step or a second that changed."""
 
 
-def show_running(running: Running, at: int, *, was_done: bool) -> bool:
-    """Show the answer until it is complete. Returns whether the reader asks again after a failure.
+def show_running(running: Running, at: int, *, was_done: bool) -> None:
+    """Show the answer until it is complete.
 
     ``at`` is the position that the turn will have in the conversation. ``was_done``: it was complete already when the
     conversation was read. One that ended since is shown as it is stored, with its options and references.
@@ -206,7 +207,8 @@ def show_running(running: Running, at: int, *, was_done: bool) -> bool:
         view = AnswerView()
         if was_done:
             view.write(running.text)
-            return _show_end(running)
+            _show_end(running)
+            return
         status = st.empty()
         st.button("Stop", icon=":material/stop_circle:", key="stop", on_click=running.stop)
         writing_seconds = _follow(running, view, status)
@@ -236,19 +238,13 @@ def _first_step(running: Running) -> str:
     return f"Searching the {'web' if running.options.web else 'articles'}"
 
 
-def _show_end(running: Running) -> bool:
+def _show_end(running: Running) -> None:
     if running.stopped:
         st.html(panel("You stopped this answer", "The part above was already written.", kind="note"))
-        return False
-    if running.problem is None:
-        return False
-    st.html(failure_html(ClientError(running.problem)))
-    return ask_again()
-
-
-def ask_again() -> bool:
-    """A button to ask the same question again; whether it was clicked."""
-    return st.button("Ask again", icon=":material/refresh:", key="again")
+    elif running.problem:
+        st.html(failure_html(ClientError(running.problem)))
+        asked = SentQuestion(running.question, running.picture, running.options)
+        st.button(_AGAIN, icon=_AGAIN_ICON, key="again", on_click=asking.ask_next, args=(asked,))
 
 
 class AnswerView:
@@ -274,46 +270,34 @@ _COLUMNS = 2
 """Suggestions beside each other; a third would break most questions into three lines."""
 
 
-def show_welcome(client: Client, place: DeltaGenerator) -> str | None:
-    """Show the greeting and suggestions; the question that the reader chose, if any."""
+def _welcome(client: Client) -> None:
+    """Show the greeting, and questions to click."""
     health = client.health()
-    with place.container():
-        st.html(render("answer", "welcome", st.query_params.get(places.NOWHERE)))
-        if not health.index.reachable or not health.index.chunks:
-            problem = health.index.problem or "there are no articles in the index yet"
-            command = ingest_if_advised(problem)
-            st.html(panel("You cannot ask questions yet", sentence(problem), command, kind="note"))
-            return None
-        chosen = _suggestions(client.suggestions().questions)
-        st.html(f'<p class="kb-how kb-centre">{_state(health)}</p>')
-    if chosen:
-        place.empty()
-    return chosen
+    st.html(render("answer", "welcome", st.query_params.get(places.NOWHERE)))
+    if not health.index.reachable or not health.index.chunks:
+        problem = health.index.problem or "there are no articles in the index yet"
+        command = ingest_if_advised(problem)
+        st.html(panel("You cannot ask questions yet", sentence(problem), command, kind="note"))
+        return
+    _suggest(client.suggestions().questions)
+    st.html(f'<p class="kb-how kb-centre">{_state(health)}</p>')
 
 
-def _suggestions(questions: Sequence[str]) -> str | None:
-    """Show questions to click; the one that was clicked."""
+def _suggest(questions: Sequence[str]) -> None:
+    """Show questions to click."""
     with st.container(key="suggestions"):
         for at in range(0, len(questions), _COLUMNS):
             for place, question in zip(st.columns(_COLUMNS), questions[at : at + _COLUMNS], strict=False):
-                if place.button(label(question, 120), key=f"suggestion-{question}", width="stretch"):
-                    return question
-    return None
+                words, key, asked = label(question, 120), f"suggestion-{question}", SentQuestion(question)
+                place.button(words, key=key, width="stretch", on_click=asking.ask_next, args=(asked,))
 
 
-def _asked_next(answer: ChatAnswer) -> str | None:
-    """Show what a reader may ask next, or instead if nothing answers; the question that was clicked."""
+def _suggest_next(answer: ChatAnswer) -> None:
+    """Show what a reader may ask next, or instead if nothing answers."""
     instead = dict.fromkeys((*filter(None, [answer.did_you_mean]), *answer.ask_instead))
-    questions = instead or answer.follow_ups
-    if not questions:
-        return None
-    place = st.empty()
-    with place.container():
+    if questions := instead or answer.follow_ups:
         st.html(f'<p class="kb-how kb-next">{"Ask instead" if instead else "Ask next"}:</p>')
-        chosen = _suggestions([*questions])
-    if chosen:
-        place.empty()
-    return chosen
+        _suggest([*questions])
 
 
 def _state(health: Health) -> str:
@@ -330,7 +314,8 @@ def show() -> None:
     running = runnings().find(session.asker(), conversation_id) if conversation_id else None
     was_done = running is not None and running.done
     conversation, is_away = _stored(client, conversation_id, running) if conversation_id else (None, False)
-    if conversation_id and not (conversation or running):
+    sent = asking.next_question()
+    if conversation_id and not (conversation or running or sent):
         st.html(panel("This conversation was not found", "It was deleted, or it is not yours.", kind="note"))
         return
     stored = conversation.turns if conversation else ()
@@ -344,36 +329,35 @@ def show() -> None:
         st.bottom.html(away.line(has_question=waits))
     wanted = scope.choose(conversation_id, stored[-1] if stored else None)
     is_disabled = waits or (running is not None and not was_done)
-    sent = asking.typed(is_disabled=is_disabled) or asking.taken_next()
+    asking.show_box(is_disabled=is_disabled)
     is_over = not (running or sent or is_away)
     for at, turn in enumerate(stored):
         show_turn(turn, at, has_buttons=is_over and at == len(stored) - 1)
     if conversation and conversation.not_compared:
         st.html(not_compared_html(conversation.not_compared))
+    offers = st.empty()  # all of them go at once when something is asked
     if stored and is_over:
-        if wants_web(stored[-1]):
-            sent = asking.again(stored[-1], web=True)
-        elif scope.ask_everywhere(stored[-1], conversation_id):
-            sent = asking.again(stored[-1], scope=None)
-        else:
-            sent = _next_question(stored[-1])
-    greeting = st.empty()
-    if not (stored or running or sent) and (suggested := show_welcome(client, greeting)):
-        sent = SentQuestion(suggested)
+        with offers.container():
+            _offer_web(stored[-1])
+            scope.offer_everywhere(stored[-1], conversation_id)
+            _offer_next(stored[-1])
+    elif not (stored or running or sent):
+        with offers.container():
+            _welcome(client)
     if clicked and clicked[0] == "source":
         source.open_source(stored, clicked[1])
     source.show_source(stored)
     if sent:
         options = sent.options or AskOptions(mode=backlog.wanted(), scope=wanted)
         running = _ask(client, conversation_id, sent, options)
+        asking.is_asked()
         was_done = False
     if running and waits:
-        is_sent_again = _show_waiting(running, len(stored), conversation_id or "", is_away=is_away)
-    else:
-        is_sent_again = running is not None and show_running(running, len(stored), was_done=was_done)
-    if running and is_sent_again:
-        _ask(client, conversation_id, SentQuestion(running.question, running.picture), running.options)
-        st.rerun()
+        if _show_waiting(running, len(stored), conversation_id or "", is_away=is_away):
+            _ask(client, conversation_id, SentQuestion(running.question, running.picture), running.options)
+            st.rerun()
+    elif running:
+        show_running(running, len(stored), was_done=was_done)
     if is_away or waits:
         away.go_on_when_back()
 
@@ -388,27 +372,21 @@ def _show_waiting(running: Running, at: int, conversation_id: str, *, is_away: b
     return not is_away and running.may_be_sent_again
 
 
-def wants_web(last: Turn) -> bool:
-    """Offer to search the web if nothing answers and it may be searched; whether the reader wants it."""
-    name = last.answer.offers_web if last.answer else None
-    if not name:
-        return False
-    place = st.empty()
-    wanted = place.button(f"Search {label(name)} for this", icon=":material/travel_explore:", key="search-web")
-    if wanted:
-        place.empty()
-    return wanted
+def _offer_web(last: Turn) -> None:
+    """Offer to search the web if nothing answers and it may be searched."""
+    if name := last.answer.offers_web if last.answer else None:
+        words, icon = f"Search {label(name)} for this", ":material/travel_explore:"
+        st.button(words, icon=icon, key="search-web", on_click=asking.ask_again, args=(last,), kwargs={"web": True})
 
 
-def _next_question(last: Turn) -> SentQuestion | None:
-    """Offer to ask again if there is no answer, something else or more, or the documents that may be meant; what the
-    reader chose.
-    """
+def _offer_next(last: Turn) -> None:
+    """Offer to ask again if there is no answer, something else or more, or the documents that may be meant."""
     if last.answer is None:
-        return asking.again(last) if ask_again() else None
-    asked_back = last.answer.clarification
-    chosen = show_options(asked_back) if asked_back else _asked_next(last.answer)
-    return SentQuestion(chosen) if chosen else None
+        st.button(_AGAIN, icon=_AGAIN_ICON, key="again", on_click=asking.ask_again, args=(last,))
+    elif asked_back := last.answer.clarification:
+        show_options(asked_back)
+    else:
+        _suggest_next(last.answer)
 
 
 _READ = "conversation-read"

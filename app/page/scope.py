@@ -9,7 +9,7 @@ from datetime import timedelta
 import streamlit as st
 
 from app.client import ClientError
-from app.page import places, session
+from app.page import asking, places, session
 from app.schema.asking import Collection
 from app.schema.conversations import Turn
 from kb_pipeline.asking import Scope
@@ -41,22 +41,17 @@ def choose(conversation_id: str | None, last: Turn | None) -> Scope | None:
     return collections[chosen].scope if chosen else None
 
 
-def ask_everywhere(turn: Turn, conversation_id: str | None) -> bool:
-    """Offer to ask again without the scope, if that has no answer; whether the reader wants it."""
-    if not (turn.answer and turn.answer.scope and turn.answer.refused):
-        return False
-    place = st.empty()
-    wanted = place.button(
-        "Ask everywhere", icon=":material/search:", key="ask-everywhere", on_click=_widen, args=(conversation_id,)
-    )
-    if wanted:
-        place.empty()
-    return wanted
+def offer_everywhere(turn: Turn, conversation_id: str | None) -> None:
+    """Offer to ask again without the scope, if that has no answer."""
+    if turn.answer and turn.answer.scope and turn.answer.refused:
+        icon, clicked = ":material/search:", (turn, conversation_id)
+        st.button("Ask everywhere", icon=icon, key="ask-everywhere", on_click=_ask_everywhere, args=clicked)
 
 
-def _widen(conversation_id: str | None) -> None:
+def _ask_everywhere(turn: Turn, conversation_id: str | None) -> None:
     st.session_state[_key(conversation_id)] = _EVERYTHING
     _remember(_EVERYTHING)
+    asking.ask_again(turn, scope=None)
 
 
 def _remember(token: str) -> None:
