@@ -36,7 +36,7 @@ check: ## lint, format, types, and the quick tests of what needs no server: whil
 test: ## lint, types, and the tests: unit, contract, integration, browser
 	@scripts/setup.sh requirements-dev.lock
 	@$(MAKE) --no-print-directory --jobs 2 --output-sync lint-and-types test-tools
-	$(PYTEST) -n 4 -m "not rare"  # twice as many as cores: many wait for a server
+	$(PYTEST) -n 3 -m "not rare"  # one more than cores: many wait for a server
 
 test-all: ## as `make test`, and what is rare and long: before a release
 	@scripts/setup.sh requirements-dev.lock
@@ -44,7 +44,7 @@ test-all: ## as `make test`, and what is rare and long: before a release
 	@scripts/mediawiki.sh
 	@scripts/dokuwiki.sh
 	@scripts/dovecot.sh
-	$(PYTEST) -n 4 --record-seconds
+	$(PYTEST) -n 3 --record-seconds
 
 test-tools:
 	@scripts/browser.sh

@@ -183,7 +183,7 @@ class CosmosConversations(ConversationStore):
             container = await self._account.container()
             if words:
                 titled, of_titles = _all_in("c.title", words)
-                # AND binds before OR; parentheses around it would double the time of parsers that go back
+                # AND binds before OR; parentheses around it would double the time of a parser that backtracks
                 further += f" AND ({titled} OR ARRAY_CONTAINS(@asked, c.conversationId))"
                 values |= {**of_titles, "@asked": await _asked_with(container, user_id, words)}
             query = _NEWEST.format(limit=int(limit), further=further)
