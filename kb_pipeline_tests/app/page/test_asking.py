@@ -3,9 +3,11 @@
 from collections.abc import Iterator
 
 import pytest
+import streamlit as st
 from streamlit.testing.v1 import AppTest
 
 from app.client import Client
+from app.page import scope
 from app.page.markup import answer_blocks
 from app.settings import AppSettings
 from kb_pipeline.settings import Settings
@@ -57,6 +59,18 @@ def test_a_click_is_the_reply_and_then_the_options_are_text(service: Client, ope
 def test_all_and_none_can_be_chosen(service: Client, open_page: Open, key: str, reply: str) -> None:
     page = ask(open_page(), AMBIGUOUS).button(key=key).click().run()
     assert f'<div class="kb-question"><p>{reply}</p></div>' in html(page)
+
+
+@pytest.mark.parametrize("sent", ["typed", "clicked"])
+def test_what_is_sent_is_asked_by_the_next_drawing_if_this_one_is_ended(
+    service: Client, open_page: Open, monkeypatch: pytest.MonkeyPatch, sent: str
+) -> None:
+    page, choose = open_page() if sent == "typed" else ask(open_page(), AMBIGUOUS), scope.choose
+    monkeypatch.setattr(scope, "choose", lambda *_: st.stop())  # as Streamlit ends it when the browser reports more
+    (page.chat_input[0].set_value("Printing") if sent == "typed" else page.button(key="option-2").click()).run()
+    monkeypatch.setattr(scope, "choose", choose)
+    assert '<div class="kb-question"><p>Printing</p></div>' in html(page.run())
+    assert html(page.run()).count('<div class="kb-question"><p>Printing</p></div>') == 1
 
 
 def test_a_conversation_that_is_opened_again_can_go_on(service: Client, open_page: Open) -> None:
