@@ -134,12 +134,7 @@ def _one_graph_of_minilm() -> Iterator[None]:
     known = dict[str, bytes]()
 
     def once(cache_dir: Path, name: str, build: Callable[[], bytes]) -> Path:
-        def kept() -> bytes:
-            if name not in known:
-                known[name] = build()
-            return known[name]
-
-        return cached_model(cache_dir, name, kept)
+        return cached_model(cache_dir, name, lambda: known.get(name) or known.setdefault(name, build()))
 
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(minilm, "cached_model", once)

@@ -63,8 +63,7 @@ def surprise(past: Floats, now: Floats, direction: str) -> float:
     tail = -np.log10((beyond + 1) / (len(usual) + 1))
     if beyond == 0:
         edge = float((side * usual).max())
-        spread = float(np.median(np.abs(means - middle))) * 1.4826
-        spread = max(spread, 1e-3 * abs(middle), 1e-12, _SPIKY * float(means.std()))
+        spread = max(_scatter(means) * 1.4826, 1e-3 * abs(middle), 1e-12, _SPIKY * float(means.std()))
         tail += min(np.log1p(max(side * value - edge, 0.0) / spread), 6.0)
     return float(tail)
 

@@ -70,13 +70,13 @@ def ask_next(asked: SentQuestion) -> None:
 
 
 def next_question() -> SentQuestion | None:
-    """What is to be asked, until :func:`is_asked` says that it was."""
+    """What is to be asked, until :func:`forget_next`."""
     waiting: SentQuestion | None = st.session_state.get(_NEXT)
     return waiting
 
 
-def is_asked() -> None:
-    """Forget what was to be asked."""
+def forget_next() -> None:
+    """Forget what was to be asked, which is being answered by now."""
     st.session_state.pop(_NEXT, None)
 
 

@@ -3,7 +3,7 @@
 import textwrap
 import time
 import uuid
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Literal
 
 import streamlit as st
@@ -36,7 +36,6 @@ _LONGEST_PREVIEW = 240
 _RATINGS: tuple[Rating, Rating] = ("down", "up")
 _GIVEN_HERE = "answers-given-here"
 """The ids of the answers that the reader has seen being given, in this session of the page."""
-_AGAIN, _AGAIN_ICON = "Ask again", ":material/refresh:"
 _LOST = "the service stopped before it answered this question; ask again"
 TAKE_ALONG = (
     '<button type="button" class="kb-action" data-kb="copy"><span aria-hidden="true">content_copy</span>Copy</button>'
@@ -244,7 +243,12 @@ def _show_end(running: Running) -> None:
     elif running.problem:
         st.html(failure_html(ClientError(running.problem)))
         asked = SentQuestion(running.question, running.picture, running.options)
-        st.button(_AGAIN, icon=_AGAIN_ICON, key="again", on_click=asking.ask_next, args=(asked,))
+        _offer_again(asking.ask_next, asked)
+
+
+def _offer_again(ask: Callable[..., None], *asked: object) -> None:
+    """Offer to ask the same question again."""
+    st.button("Ask again", icon=":material/refresh:", key="again", on_click=ask, args=asked)
 
 
 class AnswerView:
@@ -350,7 +354,7 @@ def show() -> None:
     if sent:
         options = sent.options or AskOptions(mode=backlog.wanted(), scope=wanted)
         running = _ask(client, conversation_id, sent, options)
-        asking.is_asked()
+        asking.forget_next()
         was_done = False
     if running and waits:
         if _show_waiting(running, len(stored), conversation_id or "", is_away=is_away):
@@ -382,7 +386,7 @@ def _offer_web(last: Turn) -> None:
 def _offer_next(last: Turn) -> None:
     """Offer to ask again if there is no answer, something else or more, or the documents that may be meant."""
     if last.answer is None:
-        st.button(_AGAIN, icon=_AGAIN_ICON, key="again", on_click=asking.ask_again, args=(last,))
+        _offer_again(asking.ask_again, last)
     elif asked_back := last.answer.clarification:
         show_options(asked_back)
     else:

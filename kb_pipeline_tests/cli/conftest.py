@@ -17,13 +17,13 @@ from kb_pipeline.settings import Settings
 from kb_pipeline_tests.building import build_here, stage
 from kb_pipeline_tests.defs.conftest import (
     _migrations_read_once,
-    _prints_kept_by_nobody,
+    _no_output_is_kept,
     _tables_made_once,
     _unsafe_and_fast,
 )
 from kb_pipeline_tests.pictures import screenshot
 
-__all__ = ["_migrations_read_once", "_prints_kept_by_nobody", "_tables_made_once", "_unsafe_and_fast"]
+__all__ = ["_migrations_read_once", "_no_output_is_kept", "_tables_made_once", "_unsafe_and_fast"]
 
 KB = str(Path(sys.executable).parent / "kb")
 HERE = "kb_pipeline_tests.doubles:WorkersHere"

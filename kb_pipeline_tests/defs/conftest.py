@@ -59,7 +59,7 @@ def _migrations_read_once() -> Iterator[None]:
 
 
 @pytest.fixture(scope="module", autouse=True)
-def _prints_kept_by_nobody() -> Iterator[None]:
+def _no_output_is_kept() -> Iterator[None]:
     """Nobody looks at what a run of a test printed, of which Dagster keeps a copy by four processes for each run."""
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(LocalComputeLogManager, "capture_logs", NoOpComputeLogManager.capture_logs)

@@ -88,8 +88,8 @@ def settled() -> dict[str, int]:
 
 
 @pytest.fixture(autouse=True)
-def _only_what_comes_is_looked_at() -> None:
-    """Of objects. To look at all that is loaded, again and again, took most of the time."""
+def _freeze_what_is_loaded() -> None:
+    """Objects are counted again and again; to look at all that is loaded by now took most of the time."""
     gc.collect()
     gc.freeze()
 
