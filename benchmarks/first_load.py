@@ -5,7 +5,6 @@
 
 import argparse
 import json
-import shutil
 from collections import Counter
 from pathlib import Path
 from statistics import median
@@ -14,7 +13,8 @@ from urllib.parse import urlsplit
 
 from playwright.sync_api import Browser, sync_playwright
 
-_BROWSERS = ("chromium", "chromium-browser", "google-chrome")
+from kb_pipeline.limited.browser import system_browser
+
 _FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update"]
 _SLOW = {"downloadThroughput": 50_000, "uploadThroughput": 50_000, "latency": 40}
 """Bytes a second, and milliseconds of a request: a phone at the edge of its network."""
@@ -68,9 +68,8 @@ def visit(browser: Browser, url: str, line: dict[str, int] | None, *, again: boo
 
 def measure(url: str, visits: int) -> dict[str, dict[str, object]]:
     """The medians of several visits, each in a browser's own context; the slow one is made once."""
-    executable = next((path for name in _BROWSERS if (path := shutil.which(name))), None)
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=executable, args=_FLAGS)
+        browser = playwright.chromium.launch(executable_path=system_browser(), args=_FLAGS)
         visit(browser, url, None)  # what the server does once
         ways = {
             "slow line": [visit(browser, url, _SLOW)],

@@ -1,16 +1,15 @@
 """Twins: an article's page as tagged and untagged PDF (printed by Chromium), DOCX and PPTX (written by pandoc)."""
 
-import shutil
 import subprocess
 from collections.abc import Iterable
 from pathlib import Path
 
 from playwright.sync_api import sync_playwright
 
+from kb_pipeline.limited.browser import system_browser
+
 TWINS = {"PDF, tagged": "tagged.pdf", "PDF, untagged": "untagged.pdf", "DOCX": "twin.docx", "PPTX": "twin.pptx"}
 """Format -> the file of it in an article's folder of twins."""
-
-_BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 
 
 def make_twins(pages: Iterable[Path], twins: Path) -> None:
@@ -38,9 +37,8 @@ def make_twins(pages: Iterable[Path], twins: Path) -> None:
 def _print(pages: dict[Path, set[str]], twins: Path) -> None:
     if not pages:
         return
-    executable = next((path for name in _BROWSERS if (path := shutil.which(name))), None)
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=executable, args=["--no-sandbox"])
+        browser = playwright.chromium.launch(executable_path=system_browser(), args=["--no-sandbox"])
         tab = browser.new_page()
         for page, files in pages.items():
             tab.goto((page / "index.html").absolute().as_uri())

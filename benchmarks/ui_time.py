@@ -1,7 +1,6 @@
 """The time that Dagster's UI takes to show the partitions of an asset, in a real browser."""
 
 import os
-import shutil
 import signal
 import socket
 import subprocess
@@ -14,7 +13,8 @@ from pathlib import Path
 
 from playwright.sync_api import Page, sync_playwright
 
-_BROWSERS = ("chromium", "chromium-browser", "google-chrome")
+from kb_pipeline.limited.browser import system_browser
+
 _FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update"]
 _START_SECONDS = 180
 _PAGE = "/assets/search_index?view=partitions"
@@ -70,9 +70,8 @@ def _wait_for(url: str) -> None:
 
 @contextmanager
 def _browser() -> Iterator[Page]:
-    executable = next((path for name in _BROWSERS if (path := shutil.which(name))), None)
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=executable, args=_FLAGS)
+        browser = playwright.chromium.launch(executable_path=system_browser(), args=_FLAGS)
         page = browser.new_page(viewport={"width": 1500, "height": 900})
         page.set_default_timeout(120_000)
         yield page

@@ -29,7 +29,7 @@ FROM ${PYTHON}
 # not pinned, so that a build has Debian's security updates; fonts also draw the text of SVG images
 # hadolint ignore=DL3008
 RUN apt-get update \
-    && apt-get install -y --no-install-recommends chromium fonts-dejavu-core libatomic1 \
+    && apt-get install -y --no-install-recommends chromium-headless-shell fonts-dejavu-core libatomic1 \
     && rm -rf /var/lib/apt/lists/*
 
 ENV PATH=/opt/kb/bin:$PATH \

@@ -2,7 +2,6 @@
 
 import io
 import os
-import shutil
 import signal
 import subprocess
 import sys
@@ -18,6 +17,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect, sync_playwright
 
 from kb_pipeline.cli import main
+from kb_pipeline.limited.browser import system_browser
 from kb_pipeline_tests.pictures import screenshot
 from kb_pipeline_tests.ports import free_port, wait_for
 
@@ -108,10 +108,9 @@ _OF_VEGA = "WARN"
 
 @contextmanager
 def chromium(*flags: str) -> Iterator[Browser]:
-    """Debian's Chromium."""
-    program = next(path for name in ("chromium", "chromium-browser", "google-chrome") if (path := shutil.which(name)))
+    """This machine's Chromium."""
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=program, args=[*FLAGS, *flags])
+        browser = playwright.chromium.launch(executable_path=system_browser(), args=[*FLAGS, *flags])
         yield browser
         browser.close()
 

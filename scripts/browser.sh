@@ -2,9 +2,15 @@
 # Makes sure that there is a Chromium, and what Playwright needs to drive it, for the browser tests
 # and for rendering the sample screenshots; and `ip`, for the test that counts what is sent.
 set -eu
+has() { command -v "$1" >/dev/null; }
 missing=""
-command -v chromium >/dev/null || command -v chromium-browser >/dev/null || command -v google-chrome >/dev/null ||
-    missing="chromium fonts-dejavu-core"
+if ! has chromium-headless-shell; then # a page costs it a sixth; Ubuntu has none
+    if has apt-cache && apt-cache show chromium-headless-shell >/dev/null 2>&1; then
+        missing="chromium-headless-shell fonts-dejavu-core"
+    elif ! has chromium && ! has chromium-browser && ! has google-chrome; then
+        missing="chromium fonts-dejavu-core"
+    fi
+fi
 find /lib /usr/lib /usr/lib64 -name 'libatomic.so.1' 2>/dev/null | grep -q . || missing="$missing libatomic1"
 PATH="$PATH:/usr/sbin:/sbin" command -v ip >/dev/null || missing="$missing iproute2"
 [ -n "$missing" ] || exit 0

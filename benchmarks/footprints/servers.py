@@ -1,6 +1,5 @@
 """The agent service, the chat page in Chromium, and all that `kb serve` starts."""
 
-import shutil
 import sys
 from collections.abc import Mapping
 from pathlib import Path
@@ -11,13 +10,13 @@ from playwright.sync_api import Page, sync_playwright
 
 from app.application import agent_service, chat_page
 from benchmarks.footprints.processes import serving
+from kb_pipeline.limited.browser import system_browser
 from kb_pipeline_tests.ports import free_port
 
 Environment = Mapping[str, str]
 
 QUESTION = "How do I save a picture?"
 
-_BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 _FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update"]
 _PAINT = "performance.getEntriesByName('first-contentful-paint')[0]?.startTime"
 
@@ -75,9 +74,8 @@ def _answers(client: httpx.Client, url: str) -> bool:
 
 def _visit(url: str) -> dict[str, float]:
     """Seconds to the first paint with content, and until a question can be typed, in a browser that knows nothing."""
-    executable = next((path for name in _BROWSERS if (path := shutil.which(name))), None)
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=executable, args=_FLAGS)
+        browser = playwright.chromium.launch(executable_path=system_browser(), args=_FLAGS)
         shown = browser.new_page()
         shown.set_default_timeout(120_000)
         shown.goto(url, wait_until="commit")

@@ -16,8 +16,8 @@ from urllib.parse import quote, unquote, urlsplit
 
 import psutil
 
-from kb_pipeline.analyzers.mistral.pdf import KeptBrowser
 from kb_pipeline.errors import ArticleError, KnowledgeBaseError, LimitExceededError, MissingExtraError, WorkerLostError
+from kb_pipeline.limited.browser import KeptBrowser, first_line
 from kb_pipeline.limited.process import LimitedProcess, ProcessLimits
 
 if TYPE_CHECKING:
@@ -138,7 +138,7 @@ class _Chromium:
                     raise
                 if is_too_large.is_set():
                     raise ArticleError(f"drawing the page with Chromium needed more than {memory_mb:,} MB") from exc
-                raise ArticleError(f"drawing the page with Chromium failed: {str(exc).partition(chr(10))[0]}") from exc
+                raise ArticleError(f"drawing the page with Chromium failed: {first_line(exc)}") from exc
 
     async def _draw(self, html: str, files: Mapping[str, bytes], path: str) -> Drawn:
         browser = await self._browser.started()

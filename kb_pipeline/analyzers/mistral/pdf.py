@@ -6,31 +6,23 @@ Nothing in the page runs, and no request leaves the browser. The content of the 
 import asyncio
 import atexit
 import os
-import shutil
 import threading
-from contextlib import suppress
 from functools import cache
 from importlib.resources import files
 from secrets import token_hex
 from typing import TYPE_CHECKING
 
-from kb_pipeline.errors import ArticleError, KnowledgeBaseError, SettingsError
+from kb_pipeline.errors import ArticleError, KnowledgeBaseError
+from kb_pipeline.limited.browser import CLOSING_SECONDS, KeptBrowser, first_line
 
 if TYPE_CHECKING:
-    from playwright.async_api import Browser, BrowserType, Playwright, Route
+    from playwright.async_api import Browser, Route
 
 
 SECONDS = 120.0
 """Longest time to print a page; a usual article takes about a second."""
 
-_CLOSING_SECONDS = 5.0
-"""Seconds for a browser to end by itself; then its processes are killed."""
 _ADDRESS = "http://article.invalid/"
-_BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
-_INSTALL = "install one (apt-get install chromium, or playwright install chromium)"
-_FLAGS = ("--disable-gpu", "--disable-background-networking", "--host-resolver-rules=MAP * ~NOTFOUND")
-_NEEDED = ("PATH", "HOME", "TMPDIR", "LANG", "LC_ALL", "XDG_CACHE_HOME", "XDG_CONFIG_HOME", "LD_LIBRARY_PATH")
-"""Environment variables to pass to the browser, which finds fonts through HOME; no keys, which a page could read."""
 _ROOM = {"upright": 680, "sideways": 1009}
 """Widths of A4 between margins of 15 mm, in CSS pixels (96 an inch)."""
 
@@ -98,7 +90,7 @@ class _Printer:
         except KnowledgeBaseError:
             raise
         except Exception as exc:
-            raise ArticleError(f"its page cannot be printed: Chromium says {_first_line(exc)}") from exc
+            raise ArticleError(f"its page cannot be printed: Chromium says {first_line(exc)}") from exc
 
     async def _try(self, html: str) -> bytes:
         try:
@@ -112,39 +104,6 @@ class _Printer:
         except BaseException:
             await self._browser.stop()
             raise
-
-
-class KeptBrowser:
-    """A browser that starts when it is first asked for, and again after it was stopped."""
-
-    def __init__(self) -> None:
-        self._playwright: Playwright | None = None
-        self._browser: Browser | None = None
-
-    @property
-    def is_started(self) -> bool:
-        """Whether somebody asked for it since it was stopped."""
-        return self._browser is not None
-
-    async def started(self) -> "Browser":
-        """Return the browser."""
-        from playwright.async_api import async_playwright
-
-        if self._browser is None:
-            self._playwright = await async_playwright().start()
-            self._browser = await launch(self._playwright.chromium)
-        return self._browser
-
-    async def stop(self) -> None:
-        """End the browser, in whatever state it is."""
-        browser, playwright = self._browser, self._playwright
-        self._browser = self._playwright = None
-        with suppress(Exception):  # it may be gone already
-            if browser:
-                await asyncio.wait_for(browser.close(), _CLOSING_SECONDS)
-        with suppress(Exception):
-            if playwright:
-                await asyncio.wait_for(playwright.stop(), _CLOSING_SECONDS)
 
 
 async def _print_article(browser: "Browser", html: str) -> bytes:
@@ -175,30 +134,4 @@ async def _print_article(browser: "Browser", html: str) -> bytes:
         await page.evaluate(_asset("print.js"), _ROOM)
         return await page.pdf(prefer_css_page_size=True)
     finally:
-        await asyncio.wait_for(context.close(), _CLOSING_SECONDS)
-
-
-async def launch(chromium: "BrowserType") -> "Browser":
-    """Start the browser in its sandbox, or without it where that is impossible: as root, and in most containers."""
-    from playwright.async_api import Error
-
-    executable = _executable(chromium)
-    environment: dict[str, str | float | bool] = {name: os.environ[name] for name in _NEEDED if name in os.environ}
-    with suppress(Error):
-        return await chromium.launch(executable_path=executable, args=_FLAGS, env=environment, chromium_sandbox=True)
-    try:
-        return await chromium.launch(executable_path=executable, args=_FLAGS, env=environment, chromium_sandbox=False)
-    except Error as exc:
-        raise SettingsError(f"{executable} does not start ({_first_line(exc)}); {_INSTALL}") from exc
-
-
-def _executable(chromium: "BrowserType") -> str:
-    """The path of Playwright's own browser if it was downloaded, else of the system's."""
-    for name in (chromium.executable_path, *_BROWSERS):
-        if path := shutil.which(name):
-            return path
-    raise SettingsError(f"drawing a page needs a browser, and there is none; {_INSTALL}")
-
-
-def _first_line(error: Exception) -> str:
-    return str(error).strip().partition("\n")[0]
+        await asyncio.wait_for(context.close(), CLOSING_SECONDS)
