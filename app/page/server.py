@@ -6,6 +6,7 @@ checks for each whether this reader may see it.
 """
 
 import asyncio
+import gc
 import importlib
 from collections.abc import AsyncIterator
 from concurrent.futures import ThreadPoolExecutor
@@ -87,6 +88,7 @@ def create_page(settings: AppSettings, host: str = "127.0.0.1") -> App:
     async def lifespan(_: App) -> AsyncIterator[None]:
         await asyncio.wrap_future(imports)
         warming.shutdown(wait=False)
+        leave_out_of_collections_what_stays()
         yield
 
     guard = Middleware(RequestGuard, bound_to=host, allowed_hosts=settings.allowed_hosts, health_paths=_HEALTH_PATHS)
@@ -112,6 +114,16 @@ def _import_what_readers_need() -> None:
     for module in _NEEDED_BY_FIRST_VISIT:
         importlib.import_module(module)
     load_sdk()
+
+
+def leave_out_of_collections_what_stays() -> None:
+    """Let collections of garbage pass over what is loaded by now, which stays to the end.
+
+    Streamlit collects after each run of the page. To look at everything then took longer than the run: of 0.17 seconds
+    of a core for a visit 0.05 are left, of 0.41 for a question 0.14.
+    """
+    gc.collect()
+    gc.freeze()
 
 
 def file_routes(service_url: str) -> list[Route]:

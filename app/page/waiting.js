@@ -5,8 +5,11 @@ const APP = '[data-testid="stApp"]'
 const BOX = '[data-testid="stChatInputTextArea"]'
 const ELEMENT = '[data-testid="stMainBlockContainer"] [data-testid="stElementContainer"]'
 const SEND = '[data-testid="stChatInputSubmitButton"]'
+const BOX_TO_COME = '.st-key-question' // it is there before the box, whose code is loaded by itself
+const DIALOG = '[data-testid="stDialog"]'
 const GONE_MS = 2000 // a line that is back sooner was not missed
 const LOCKED_MS = 3000 // a question that arrived is shown by then
+const FORGOTTEN_MS = 100000 // Streamlit forgets whoever is away for two minutes
 const line = document.getElementById('kb-line')
 const words = line.dataset
 const early = document.querySelector('#kb-waiting textarea')
@@ -17,8 +20,10 @@ const store = (name, value) =>
 
 const app = () => document.querySelector(APP)?.dataset ?? {}
 const isConnected = () => app().testConnectionState === 'CONNECTED'
+const isRunning = () => app().testScriptState !== 'notRunning'
+let isStrange = false // whether the server may know nothing of this page
 // Streamlit takes no question while its script runs.
-const isReady = () => navigator.onLine && isConnected() && app().testScriptState === 'notRunning'
+const isReady = () => navigator.onLine && isConnected() && !isRunning() && !isStrange
 const box = () => document.querySelector(BOX)
 const shown = (text) => [...document.querySelectorAll('.kb-question')].filter((each) => each.textContent.trim() === text).length
 
@@ -128,8 +133,8 @@ function handOver() {
   const waiting = document.getElementById('kb-waiting')
   if (!waiting) return
   const field = box()
-  const isThere = document.querySelector(ELEMENT) && (!early || app().testScriptState === 'notRunning')
-  if (!field && !isThere) return
+  const isThere = document.querySelector(ELEMENT) && (!early || !isRunning())
+  if (!field && (!isThere || document.querySelector(BOX_TO_COME))) return
   const wasTyping = early && [early, document.body].includes(document.activeElement)
   const draft = stored('draft')
   waiting.remove() // what it covers takes no focus
@@ -157,6 +162,16 @@ function reload() {
   return link
 }
 
+// A server that was started anew, or has forgotten this reader, would drop what is clicked or sent: to know what is on the
+// page it has to run its script first. Streamlit runs it by itself only if a run was interrupted, and at a step of the
+// history. A dialog would close.
+function introduce(goneMs) {
+  if (document.querySelector(DIALOG) && goneMs < FORGOTTEN_MS) return
+  isStrange = true
+  if (!isRunning()) dispatchEvent(new PopStateEvent('popstate', { state: {} }))
+  setTimeout(() => { isStrange = false; look() }, LOCKED_MS) // it has begun by then
+}
+
 let wasConnected = false
 let goneSince
 function look() {
@@ -171,11 +186,15 @@ function look() {
     else if (state === 'DISCONNECTED_FOREVER') say('lost', reload())
     else if (Date.now() - goneSince >= GONE_MS) say('unreachable')
     else setTimeout(look, GONE_MS)
-    document.querySelector('[data-testid="stDialog"]:not(:has([data-testid="stVerticalBlock"])) [aria-label="Close"]')?.click()
+    document.querySelector(`${DIALOG}:not(:has([data-testid="stVerticalBlock"])) [aria-label="Close"]`)?.click()
   } else if (state === 'CONNECTED') {
     wasConnected = true
-    if (goneSince) askForPicturesAgain()
+    if (goneSince) {
+      askForPicturesAgain()
+      introduce(Date.now() - goneSince)
+    }
     goneSince = undefined
+    if (isRunning()) isStrange = false
     delete document.documentElement.dataset.kbLine
     if (said !== 'notSent') say()
     handOver()
