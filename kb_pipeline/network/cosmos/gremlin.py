@@ -246,9 +246,11 @@ def _limited_transport(limit: _Limit) -> "AiohttpTransport":
             return data
 
         def close(self) -> None:
-            self._is_given_up = self._loop.is_running()  # the driver's thread reads, and closes it when that has ended
+            self._is_given_up = True
+            if self._loop.is_running():  # the driver's thread reads, and closes it when that has ended
+                return
             # a broken connection raises when it is closed, and only the second time the rest is closed as well
-            for _ in range(0 if self._is_given_up else 2):
+            for _ in range(2):
                 with suppress(Exception):
                     super().close()
 

@@ -7,6 +7,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -57,11 +58,8 @@ def settings(server: GremlinServer, cosmos_server: CosmosServer) -> Settings:
 def load_into(settings: Settings, folder: Path, home: Path) -> bool:
     """Load, and return whether anything was made."""
     scenario = ScenarioFolder(folder)
-    loader = CosmosLoader(settings, scenario.scenario)
-    try:
+    with closing(CosmosLoader(settings, scenario.scenario)) as loader:
         return load(scenario, home, loader)[-1].made
-    finally:
-        loader.close()
 
 
 def append(folder: Path, name: str, row: str) -> None:
@@ -116,9 +114,9 @@ def test_only_containers_whose_rows_changed_are_written(settings: Settings, fold
 
 def test_unloading_removes_everything(server: GremlinServer, settings: Settings, folder: Path, tmp_path: Path) -> None:
     load_into(settings, folder, tmp_path)
-    loader = CosmosLoader(settings, ScenarioFolder(folder).scenario)
-    loader.forget()
-    assert loader.current() == ""
+    with closing(CosmosLoader(settings, ScenarioFolder(folder).scenario)) as loader:
+        loader.forget()
+        assert loader.current() == ""
     assert not server.vertices and not server.edges
     assert not rows_of(settings, "alerts") and not rows_of(settings, "link_metrics")
 
