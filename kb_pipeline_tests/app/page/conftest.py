@@ -6,6 +6,7 @@ from functools import cache
 from pathlib import Path
 
 import pytest
+import streamlit as st
 from streamlit.components.v2 import manifest_scanner
 from streamlit.testing.v1 import AppTest
 
@@ -24,6 +25,16 @@ Open = Callable[..., AppTest]
 def _main_stays_main(monkeypatch: pytest.MonkeyPatch) -> None:
     """Streamlit makes the page's script ``__main__``, which a process spawned by a later test would then run."""
     monkeypatch.setitem(sys.modules, "__main__", sys.modules["__main__"])
+
+
+@pytest.fixture(autouse=True)
+def _errors_are_told() -> Iterator[None]:
+    """A page that this process served before hides them from readers."""
+    option = "client.showErrorDetails"
+    before = st.get_option(option)
+    st.set_option(option, "full")
+    yield
+    st.set_option(option, before)
 
 
 @pytest.fixture(scope="session", autouse=True)
