@@ -6,6 +6,7 @@ import signal
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
+from types import SimpleNamespace
 
 import hypothesis
 import pytest
@@ -212,6 +213,13 @@ def ledger(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Ledger:
     path = tmp_path / "ledger"
     monkeypatch.setenv("PAID_LEDGER", str(path))
     return lambda: path.read_text().splitlines() if path.exists() else []
+
+
+@pytest.fixture
+def no_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever asks again does so at once."""
+    monkeypatch.setattr("tenacity.nap.time", SimpleNamespace(sleep=lambda _: None))
+    monkeypatch.setattr("azure.core.pipeline.transport.HttpTransport.sleep", lambda _transport, _seconds: None)
 
 
 @pytest.fixture

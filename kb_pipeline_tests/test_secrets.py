@@ -81,6 +81,7 @@ def told_of_failure(ask: Callable[[Settings], Any], settings: Settings) -> str:
 
 
 @pytest.mark.slow("builds a whole knowledge base")
+@pytest.mark.usefixtures("no_pauses")
 @pytest.mark.parametrize("status", [400, 401, 429])
 @pytest.mark.parametrize("adapter", [*ADAPTERS, *BLOBS])
 def test_a_key_that_a_service_quotes_is_in_no_error_traceback_or_log(
@@ -93,6 +94,7 @@ def test_a_key_that_a_service_quotes_is_in_no_error_traceback_or_log(
 
 
 @pytest.mark.slow("builds a whole knowledge base")
+@pytest.mark.usefixtures("no_pauses")
 @pytest.mark.parametrize("status", [400, 401])
 @pytest.mark.parametrize("adapter", ADAPTERS)
 def test_neither_is_a_token(

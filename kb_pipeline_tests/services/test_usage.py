@@ -4,7 +4,6 @@ import os
 import shutil
 from collections.abc import Callable
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 
@@ -226,6 +225,7 @@ def test_an_image_of_many_articles_built_at_once_is_paid_once(
     assert len(ledger()) == 2
 
 
+@pytest.mark.usefixtures("no_pauses")
 def test_what_a_failed_try_paid_for_is_kept_and_counted(
     page: Path, build_here: Build, settings: Settings, ledger: Ledger, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -236,7 +236,6 @@ def test_what_a_failed_try_paid_for_is_kept_and_counted(
             raise TransientError("the service is busy")
         return describe(self, png)
 
-    monkeypatch.setattr("tenacity.nap.time", SimpleNamespace(sleep=lambda _: None))
     with monkeypatch.context() as patched:
         patched.setattr(PaidAnalyzer, "describe", busy_after_the_first)
         assert build_here(analyzer=PAID)["page"].error is not None

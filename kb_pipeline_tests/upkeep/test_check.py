@@ -54,7 +54,7 @@ def test_what_was_written_to_try_it_is_removed(settings: Settings) -> None:
     assert listing(Path(settings.home) / "serving") == {}
 
 
-@pytest.mark.slow("builds a whole knowledge base")
+@pytest.mark.usefixtures("no_pauses")
 def test_a_wrong_address_is_no_index_without_articles(settings: Settings) -> None:
     with quoting_server(404) as url:
         azure = {"index": "azure-ai-search", "search_endpoint": url, "search_api_key": SecretStr("key")}

@@ -153,11 +153,9 @@ def test_nobody_reads_what_needs_a_login_unless_its_readers_are_named(
     assert "another" not in str(told.value)
 
 
+@pytest.mark.usefixtures("no_pauses")
 @pytest.mark.parametrize("name", FAULTS)
-def test_faults_that_pass_are_waited_for(
-    wiki: Wiki, settings: Settings, staging: Path, name: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("tenacity.nap.sleep", lambda seconds: None)
+def test_faults_that_pass_are_waited_for(wiki: Wiki, settings: Settings, staging: Path, name: str) -> None:
     with proxy_of(wiki.url) as proxy:
         proxy.fault = lambda number, path: FAULTS[name] if number in (1, 3, 6, 8) else None
         taken = take_in(wiki, settings, url=f"{proxy.url}/api.php")
@@ -165,11 +163,9 @@ def test_faults_that_pass_are_waited_for(
     assert (staging / "wiki-valve" / "Valve_panel.png").read_bytes() == picture("red")
 
 
+@pytest.mark.usefixtures("no_pauses")
 @pytest.mark.parametrize("name", FAULTS)
-def test_faults_that_stay_change_nothing(
-    wiki: Wiki, settings: Settings, staging: Path, name: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("tenacity.nap.sleep", lambda seconds: None)
+def test_faults_that_stay_change_nothing(wiki: Wiki, settings: Settings, staging: Path, name: str) -> None:
     with proxy_of(wiki.url) as proxy:
         at_proxy = f"{proxy.url}/api.php"
         take_in(wiki, settings, url=at_proxy)

@@ -72,6 +72,7 @@ def test_the_pause_is_as_long_as_the_server_asks(server: GremlinServer, gremlin:
     assert time.monotonic() - began >= 1.0
 
 
+@pytest.mark.usefixtures("no_pauses")
 @pytest.mark.parametrize("trouble", [busy(), busy(status=408), Trouble("handshake", 503), Trouble("cut")], ids=str)
 def test_after_three_more_tries_the_error_says_so(
     server: GremlinServer, gremlin: GremlinService, trouble: Trouble
@@ -170,6 +171,7 @@ def test_queries_at_once_have_connections_of_their_own(server: GremlinServer, gr
     assert server.connections <= 8
 
 
+@pytest.mark.usefixtures("no_pauses")
 def test_a_server_that_is_gone_is_told_with_its_address() -> None:
     gremlin = GremlinService(account_settings("ws://127.0.0.1:9/", NOWHERE))
     with pytest.raises(TransientError, match="KB_GREMLIN_ENDPOINT"):

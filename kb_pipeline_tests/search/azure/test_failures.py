@@ -106,6 +106,7 @@ class TestPartialFailure:
             index.publish({"a": [entry("a", "apple"), bad]})
 
     @pytest.mark.slow("many requests to the search's double")
+    @pytest.mark.usefixtures("no_pauses")
     def test_one_that_is_never_ready_is_an_error_that_may_pass(self, index: SearchIndex, fake: RunningService) -> None:
         fake.service.rejections[entry("a", "apple").chunk.id] = [503] * 100
         with pytest.raises(SearchBusyError, match=r"did not upload 1 document in 6 tries \(503\)"):

@@ -122,7 +122,7 @@ def test_a_moment_of_trouble_is_not_noticed(settings: Settings) -> None:
     assert len(account.seen) == 3
 
 
-@pytest.mark.slow("waits until a time is over")
+@pytest.mark.usefixtures("no_pauses")
 @pytest.mark.parametrize(
     ("url", "credentials"),
     [
@@ -144,6 +144,7 @@ def test_an_account_that_cannot_be_reached_is_given_up_soon(
 
 
 @pytest.mark.slow("waits until a time is over")
+@pytest.mark.usefixtures("no_pauses")
 def test_an_account_that_says_nothing_is_waited_for_as_long_as_the_settings_say(settings: Settings) -> None:
     with socket.create_server(("127.0.0.1", 0)) as silent:
         string = f"AccountName={NAME};AccountKey={KEY};BlobEndpoint=http://127.0.0.1:{silent.getsockname()[1]}/{NAME};"
