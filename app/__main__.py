@@ -3,7 +3,6 @@
 As a hosted agent it listens where the Foundry platform says, by ``PORT``.
 """
 
-import gc
 import sys
 
 from azure.ai.agentserver.core import AgentConfig
@@ -14,7 +13,7 @@ from app.logs.redacting import configure_logging
 from app.settings import AppSettings, load_app_settings
 from kb_pipeline.errors import KnowledgeBaseError
 from kb_pipeline.settings import load_settings
-from kb_pipeline.web.server import run_server
+from kb_pipeline.web.server import pass_over_what_is_loaded, run_server
 
 _STOP_SECONDS = 10
 """Seconds for answers that are being written; Kubernetes kills after 30."""
@@ -29,7 +28,7 @@ def main() -> int:
     hosted = AgentConfig.from_env()
     try:
         settings = load_app_settings()
-        service = create_app(settings, load_settings(), when_warm=_keep)
+        service = create_app(settings, load_settings(), when_warm=pass_over_what_is_loaded)
         app = _with_page(service, settings) if settings.one_port and not hosted.is_hosted else service
     except KnowledgeBaseError as exc:
         sys.stderr.write(f"error: {exc}\n")
@@ -44,12 +43,6 @@ def _with_page(service: FastAPI, settings: AppSettings) -> ASGIApp:
     from app.page.server import create_page
 
     return OnePort(service, create_page(settings, settings.app_host))
-
-
-def _keep() -> None:
-    """Take what is loaded out of garbage collection: it stays, and looking through it again holds up all requests."""
-    gc.collect()
-    gc.freeze()
 
 
 if __name__ == "__main__":

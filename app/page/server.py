@@ -6,7 +6,6 @@ checks for each whether this reader may see it.
 """
 
 import asyncio
-import gc
 import importlib
 from collections.abc import AsyncIterator
 from concurrent.futures import ThreadPoolExecutor
@@ -34,6 +33,7 @@ from app.schema.asking import picture_path
 from app.settings import AppSettings
 from kb_pipeline.steps.formats import PDF
 from kb_pipeline.web.guard import RequestGuard
+from kb_pipeline.web.server import pass_over_what_is_loaded
 
 _SCRIPT = Path(__file__).with_name("main.py")
 _NEEDED_BY_FIRST_VISIT = ("app.page.sidebar", "app.page.chat", "app.page.knowledge_base", "app.page.quality", "pandas")
@@ -88,7 +88,7 @@ def create_page(settings: AppSettings, host: str = "127.0.0.1") -> App:
     async def lifespan(_: App) -> AsyncIterator[None]:
         await asyncio.wrap_future(imports)
         warming.shutdown(wait=False)
-        leave_out_of_collections_what_stays()
+        pass_over_what_is_loaded()
         yield
 
     guard = Middleware(RequestGuard, bound_to=host, allowed_hosts=settings.allowed_hosts, health_paths=_HEALTH_PATHS)
@@ -114,16 +114,6 @@ def _import_what_readers_need() -> None:
     for module in _NEEDED_BY_FIRST_VISIT:
         importlib.import_module(module)
     load_sdk()
-
-
-def leave_out_of_collections_what_stays() -> None:
-    """Let collections of garbage pass over what is loaded by now, which stays to the end.
-
-    Streamlit collects after each run of the page. To look at everything then took longer than the run: of 0.17 seconds
-    of a core for a visit 0.05 are left, of 0.41 for a question 0.14.
-    """
-    gc.collect()
-    gc.freeze()
 
 
 def file_routes(service_url: str) -> list[Route]:

@@ -5,6 +5,7 @@ of WebSocket messages, and the number of connections, are limited. The applicati
 """
 
 import asyncio
+import gc
 from typing import Any, Literal
 
 import h11
@@ -132,3 +133,13 @@ def run_server(
         timeout_graceful_shutdown=stop_seconds,
         **options,
     )
+
+
+def pass_over_what_is_loaded() -> None:
+    """Leave what is loaded by now, which stays, out of all later collections of garbage: each would look through it.
+
+    That holds up all requests of the service. Of the chat page, after whose every run Streamlit collects, it took more
+    than the run: of 0.17 seconds of a core for a visit 0.05 are left, of 0.41 for a question 0.14.
+    """
+    gc.collect()
+    gc.freeze()

@@ -1,6 +1,7 @@
 """Clients that are slow, huge or silent: each loses its connection, and the others notice nothing."""
 
 import asyncio
+import gc
 import re
 import socket
 import threading
@@ -19,7 +20,7 @@ from starlette.responses import PlainTextResponse, StreamingResponse
 from starlette.routing import Route
 
 from kb_pipeline.web import server as server_module
-from kb_pipeline.web.server import HEADER_BYTES, GuardedProtocol
+from kb_pipeline.web.server import HEADER_BYTES, GuardedProtocol, pass_over_what_is_loaded
 
 PATIENCE = 30
 """Seconds in which a busy machine has done what takes it a moment."""
@@ -240,3 +241,12 @@ def test_every_server_of_ours_is_run_like_that() -> None:
     sources = [path for folder in ("app", "kb_pipeline") for path in (ROOT / folder).rglob("*.py")]
     running = [path.name for path in sources if re.search(r"uvicorn\.(run|Server|Config)\(", path.read_text())]
     assert running == ["server.py"]
+
+
+def test_garbage_is_looked_for_only_in_what_came_after_the_start() -> None:
+    loaded: list[object] = [{}]
+    pass_over_what_is_loaded()
+    came: list[object] = [{}]
+    looked_at = {id(each) for each in gc.get_objects()}
+    assert id(came) in looked_at
+    assert id(loaded) not in looked_at

@@ -1,6 +1,5 @@
 """The page's own web server: the service's images below its address, and headers that keep pages safe."""
 
-import gc
 import re
 from collections.abc import Iterator
 
@@ -16,7 +15,7 @@ from websockets.sync.client import connect
 
 from app.page import session
 from app.page.policy import PageHeaders, policy
-from app.page.server import file_routes, leave_out_of_collections_what_stays
+from app.page.server import file_routes
 from app.settings import AppSettings
 from kb_pipeline.settings import Settings
 from kb_pipeline_tests.app.model_servers import OwnModel
@@ -175,15 +174,6 @@ def test_without_a_service_there_are_no_documents() -> None:
 
 
 # --- the whole server ----------------------------------------------------------------------------
-
-
-def test_garbage_is_looked_for_only_in_what_came_after_the_start() -> None:
-    loaded: list[object] = [{}]
-    leave_out_of_collections_what_stays()
-    came: list[object] = [{}]
-    looked_at = {id(each) for each in gc.get_objects()}
-    assert id(came) in looked_at
-    assert id(loaded) not in looked_at
 
 
 @pytest.fixture(scope="module")
