@@ -34,7 +34,8 @@ class SentQuestion:
 def show_box(*, is_disabled: bool) -> None:
     """Show the box for a question; what is sent is asked next."""
     most = session.page_settings().picture_bytes
-    st.chat_input(
+    # in Streamlit's own place for it, a page would follow the end of what is added, and answers are read from their top
+    st.bottom.chat_input(
         "Ask a question, or attach a screenshot" if most else "Ask a question",
         key=_BOX,
         max_chars=LONGEST,

@@ -63,15 +63,17 @@ const READER_SCROLLS = ['wheel', 'touchstart', 'keydown', 'pointerdown']
 const isComplete = () => document.querySelector('[data-testid="stApp"]').dataset.testScriptState === 'notRunning'
 
 // Scrolls to an element as soon as it is there, and again until a while after the page is complete, because images above
-// it still load and Streamlit follows what is added at the bottom; until the reader scrolls.
+// it still load and an answer grows below it; until the reader scrolls.
 function keepInView(find, block) {
   const giveUp = Date.now() + WAIT_MS
-  let until
+  let until = giveUp
   const look = setInterval(() => {
     const element = find()
     element?.scrollIntoView({ block })
-    until = element && isComplete() ? (until ?? Date.now() + REVEAL_MS) : undefined
-    if (Date.now() > (until ?? giveUp)) stop()
+    if (!element) until = giveUp
+    else if (!isComplete()) until = Infinity
+    else until = Math.min(until, Date.now() + REVEAL_MS)
+    if (Date.now() > until) stop()
   }, 60)
   const stop = () => clearInterval(look)
   for (const input of READER_SCROLLS) document.addEventListener(input, stop, { once: true, passive: true })
@@ -82,12 +84,11 @@ const markInPanel = () =>
   document.querySelector('.st-key-source-panel:not(:has(.kb-panel, .kb-page-picture)) .kb-chosen mark')
 const citedSection = () => document.querySelector('.kb-cited mark') ?? document.querySelector('.kb-cited')
 
-// An answer that is complete at once would be shown from its end.
 function reveal(wanted, component) {
   if (!wanted || component.revealed === wanted) return
   component.revealed = wanted
-  const [key] = wanted.split(' ')
-  keepInView(() => document.querySelector(`.st-key-${key}`), 'start')
+  const keys = wanted.split(' ').slice(0, -1)
+  keepInView(() => document.querySelector(keys.map((key) => `.st-key-${key}`).join()), 'start')
 }
 
 // Follows a link within the app as one step of the history. Python's own way to another page makes two steps, and Back

@@ -32,6 +32,6 @@ def clicked(at: str | None = None) -> tuple[str, str] | None:
     return action, target
 
 
-def reveal(key: str) -> None:
-    """Scroll to the top of the element with this key, once, in the next run."""
-    st.session_state[_REVEALED] = f"{key} {time.monotonic_ns()}"
+def reveal(*keys: str) -> None:
+    """Scroll to the top of the element that has one of these keys, once, when the page is drawn next."""
+    st.session_state[_REVEALED] = " ".join((*keys, str(time.monotonic_ns())))

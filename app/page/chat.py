@@ -1,7 +1,6 @@
 """The page of a conversation: welcome, questions, answers with references, feedback."""
 
 import textwrap
-import time
 import uuid
 from collections.abc import Callable, Sequence
 from typing import Literal
@@ -187,21 +186,21 @@ def _show_comment(turn: Turn, rating: int) -> None:
         st.toast("Thank you, your comment is stored with the answer.")
 
 
-_AT_ONCE_SECONDS = 2.0
-"""Whoever waits longer for the text has read along, and must not be moved."""
+_LIVE = "turn-live"
+"""The turn whose answer is being written."""
 _TICK_SECONDS = 0.06
 """Sixteen times a second: text seems to flow."""
 _SILENT_TICK_SECONDS = 0.25
 """Four times a second, for a step or a second that changed."""
 
 
-def show_running(running: Running, at: int, *, was_done: bool) -> None:
+def show_running(running: Running, *, was_done: bool) -> None:
     """Show the answer until it is complete.
 
-    ``at`` is the position that the turn will have in the conversation. ``was_done``: it was complete already when the
-    conversation was read. One that ended since is shown as it is stored, with its options and references.
+    ``was_done``: it was complete already when the conversation was read. One that ended since is shown as it is stored,
+    with its options and references.
     """
-    with st.container(key="turn-live", gap="small"):
+    with st.container(key=_LIVE, gap="small"):
         show_question(running.question, running.picture.url if running.picture else "")
         view = AnswerView()
         if was_done:
@@ -210,25 +209,14 @@ def show_running(running: Running, at: int, *, was_done: bool) -> None:
             return
         status = st.empty()
         st.button("Stop", icon=":material/stop_circle:", key="stop", on_click=running.stop)
-        writing_seconds = _follow(running, view, status)
-    if writing_seconds < _AT_ONCE_SECONDS:
-        bridge.reveal(f"turn-{at}")
+        while not running.done:
+            text = running.text
+            view.write(text)
+            step = "Writing" if text else running.step or _first_step(running)
+            # sent in every round: Streamlit ends this run here when the reader does something else
+            status.html(render("answer", "pulse", step))
+            running.wait(_TICK_SECONDS if text else _SILENT_TICK_SECONDS, seen=len(text))
     st.rerun()
-
-
-def _follow(running: Running, view: "AnswerView", status: DeltaGenerator) -> float:
-    """Show the answer as it grows. Returns how many seconds it grew: readers could read along."""
-    first_words_at = None
-    while not running.done:
-        text = running.text
-        if text and first_words_at is None:
-            first_words_at = time.monotonic()
-        view.write(text)
-        step = "Writing" if text else running.step or _first_step(running)
-        # sent in every round: Streamlit ends this run here when the reader does something else
-        status.html(render("answer", "pulse", step))
-        running.wait(_TICK_SECONDS if text else _SILENT_TICK_SECONDS, seen=len(text))
-    return 0.0 if first_words_at is None else time.monotonic() - first_words_at
 
 
 def _first_step(running: Running) -> str:
@@ -313,7 +301,6 @@ def _state(health: Health) -> str:
 
 def show() -> None:
     """Show the conversation of the URL and the box for the next question."""
-    clicked = bridge.clicked(at=st.query_params.get(places.SOURCE))
     client, conversation_id = session.client(), st.query_params.get(places.CONVERSATION)
     running = runnings().find(session.asker(), conversation_id) if conversation_id else None
     was_done = running is not None and running.done
@@ -328,6 +315,10 @@ def show() -> None:
         st.session_state.setdefault(_GIVEN_HERE, set()).add(running.response_id)
         running = None
     stored = _without_running_turn(running, stored)
+    if sent or conversation_id not in (None, st.session_state.get(_SHOWN)):
+        # answers are read from their top
+        bridge.reveal(_LIVE, f"turn-{len(stored) if sent or running else len(stored) - 1}")
+    clicked = bridge.clicked(at=st.query_params.get(places.SOURCE))
     waits = running is not None and running.was_refused
     if is_away:
         st.bottom.html(away.line(has_question=waits))
@@ -356,12 +347,13 @@ def show() -> None:
         running = _ask(client, conversation_id, sent, options)
         asking.forget_next()
         was_done = False
+    st.session_state[_SHOWN] = st.query_params.get(places.CONVERSATION)
     if running and waits:
         if _show_waiting(running, len(stored), conversation_id or "", is_away=is_away):
             _ask(client, conversation_id, SentQuestion(running.question, running.picture), running.options)
             st.rerun()
     elif running:
-        show_running(running, len(stored), was_done=was_done)
+        show_running(running, was_done=was_done)
     if is_away or waits:
         away.go_on_when_back()
 
@@ -393,6 +385,8 @@ def _offer_next(last: Turn) -> None:
         _suggest_next(last.answer)
 
 
+_SHOWN = "conversation-shown"
+"""The conversation whose last turn the browser was told to show."""
 _READ = "conversation-read"
 """The conversation that the reader has before them."""
 

@@ -28,6 +28,10 @@ QUESTION, FOLLOW_UP = "How do I crop a layer to its content?", "And where is tha
 IMAGE = "/api/images/layers/images/crop.png"
 SAID = "Choose **Layer**, then *Crop to Content*. [Ref #1]\n\n"
 HAS_RUN = re.compile(r"/runs/11111111-2222")
+IS_READ_FROM_ITS_TOP = """(turn) => {
+    const { top, bottom } = document.querySelector(turn)?.getBoundingClientRect() ?? {}
+    return 0 < top && top < 100 && bottom > innerHeight
+}"""
 HOSTILE = "<img src=x onerror='window.hacked=1'> :smile: **b** $x$"
 
 
@@ -139,6 +143,21 @@ def test_an_answer_streams_with_its_image_and_can_be_stopped(reader: Reader) -> 
     reader.page.get_by_role("button", name="Stop").click()
     expect(reader.page.get_by_text("not complete").or_(reader.page.get_by_text("You stopped"))).to_be_visible()
     assert reader.servers.model.left.wait(60), "the model was left to talk to nobody"
+
+
+@pytest.mark.slow("starts what it looks at, and a browser")
+def test_an_answer_is_read_from_its_question_on_while_it_is_written_and_when_it_is_opened_again(reader: Reader) -> None:
+    reader.page.set_viewport_size({"width": 1300, "height": 500})
+    reader.opens_conversation(QUESTION)
+    reader.servers.model.go_on.clear()
+    reader.ask(FOLLOW_UP)
+    expect(reader.page.get_by_role("button", name="Stop")).to_be_visible()
+    reader.page.wait_for_function(IS_READ_FROM_ITS_TOP, arg=".st-key-turn-live")
+    reader.servers.model.go_on.set()
+    expect(reader.page.get_by_role("button", name="Stop")).to_be_hidden()
+    reader.page.wait_for_function(IS_READ_FROM_ITS_TOP, arg=".st-key-turn-1")
+    reader.page.reload()
+    reader.page.wait_for_function(IS_READ_FROM_ITS_TOP, arg=".st-key-turn-1")
 
 
 @pytest.mark.rare("a further way through the page in a browser")
