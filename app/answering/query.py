@@ -1,4 +1,4 @@
-"""Chooses what to search for without a model: a follow-up question borrows words from the questions before it.
+"""Chooses what to search for without a model: a question that points back borrows words from the questions before it.
 
 Of several questions in one message each is a question of its own, and of a pasted mail its questions come first
 (:mod:`kb_pipeline.pasted`). Also chooses which of the hits a model reads. Searching itself is the task of
@@ -40,11 +40,6 @@ _SEVERAL = 5
 """Words with a meaning of their own; with more, "it" points at something in the question itself."""
 _MOST_TURNS = 2
 """Earlier questions from which a follow-up borrows words; those before are mostly about other things."""
-_GAIN = 0.02
-"""How much better the hits of both questions together must cover them. From 0 to 0.05 it makes no difference: of 30
-follow-ups 27 find their article among the first five (25 without), and of 114 questions that change the subject as many
-as without."""
-
 _ROOM = 8000
 """Characters of all hits that a model reads. Five whole sections have 12,600 on average and hold the words of the
 answer to 167 of 223 questions; within this room, 6,500 on average hold those to 158. Cut to a length or to their best
@@ -75,19 +70,20 @@ def questions_in(text: str) -> tuple[str, ...]:
 
 
 def search_queries(question: Question) -> list[str]:
-    """What to search for: one query, or two of which :func:`prefer_combined` chooses one.
+    """What to search for: one query, or two of which :func:`is_about_picture` chooses one.
 
     "And how do I undo it?" after "How do I crop a layer?" makes no sense alone, so both questions are one query, its
-    own words first. The words of other follow-ups ("How do I change the radius?") do not show whether they continue the
-    subject, so they are searched for both alone and together with the question before. A query borrows at most two
-    earlier questions, the second one only if the first one makes no sense alone either. If it came with a picture, it
-    borrows the text on that instead.
+    own words first. A question that makes sense alone is asked by itself. A query borrows at most two earlier
+    questions, the second one only if the first one makes no sense alone either. If it came with a picture, it borrows
+    the text on that instead.
     """
     own = asked_in(question.text)
+    if own != question.text:
+        return [own]
     together = "\n".join((own, *_borrowed(question)))
-    if together == own or own != question.text or _depends_on_context(own):
-        return [together if own == question.text else own]
-    return [own, together]
+    if _depends_on_context(own):
+        return [together]
+    return [own, together] if question.picture and question.picture.text else [own]
 
 
 def continued_questions(question: Question) -> tuple[str, ...]:
@@ -101,16 +97,13 @@ def continued_questions(question: Question) -> tuple[str, ...]:
     return tuple(_borrowed(question))[::-1]
 
 
-def prefer_combined(alone: Sequence[SearchHit], together: Sequence[SearchHit], *, is_sure: bool = False) -> bool:
-    """Whether to use the hits of both questions together: they cover their words better than the question alone.
+def is_about_picture(alone: Sequence[SearchHit], together: Sequence[SearchHit]) -> bool:
+    """Whether the hits of a question and the text on its picture cover more of both than those of the question alone.
 
-    An index that reports no coverage uses the question alone, unless it ``is_sure`` that both belong together, as a
-    question and its picture do.
+    An index that reports no coverage believes the picture: whoever sends one asks about it.
     """
     first, both = (hits[0].confidence if hits else None for hits in (alone, together))
-    if first is None or both is None:
-        return is_sure and bool(together)
-    return both > first + (0 if is_sure else _GAIN)
+    return bool(together) if first is None or both is None else both > first
 
 
 def _borrowed(question: Question) -> Iterator[str]:
@@ -160,12 +153,7 @@ async def search_for(question: Question, retrieval: Retrieval) -> tuple[str, lis
         retrieval.search(query, question.who, top=question.top, filters=limits_of(question)) for query in queries
     )
     alone, *together = await asyncio.gather(*searches)
-    is_sure = question.picture is not None
-    if (
-        together
-        and prefer_combined(alone, together[0], is_sure=is_sure)
-        and (is_sure or _speaks_of(question.text, together[0]))
-    ):
+    if together and is_about_picture(alone, together[0]):
         return queries[1], together[0]
     return queries[0], alone
 
@@ -176,13 +164,6 @@ async def _surest(queries: Sequence[str], question: Question, retrieval: Retriev
     searches = (retrieval.search(query, question.who, top=question.top, filters=limits) for query in queries)
     results = list(zip(queries, await asyncio.gather(*searches), strict=True))
     return max(results, key=lambda each: (each[1][0].confidence or 0.0) if each[1] else -1.0)
-
-
-def _speaks_of(text: str, hits: Sequence[SearchHit]) -> bool:
-    """Return whether the best hit has half of a question's own words: "Can I speak to a human?" changes the subject."""
-    own = set(words(text))
-    best = hits[0].chunk
-    return bool(own) and 2 * len(own & set(words(f"{best.title} {best.section_header} {best.content}"))) >= len(own)
 
 
 def limits_of(question: Question) -> SearchFilter | None:

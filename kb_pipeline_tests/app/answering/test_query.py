@@ -3,7 +3,7 @@
 import pytest
 
 from app.answering.base import Message, Question
-from app.answering.query import continued_questions, prefer_combined, questions_in, search_queries
+from app.answering.query import continued_questions, is_about_picture, questions_in, search_queries
 from app.callers.picture import Picture
 from app.callers.principal import Principal
 from kb_pipeline.pasted import asked_in
@@ -47,10 +47,11 @@ def test_a_follow_up_borrows_the_words_of_the_question_before(text: str) -> None
         "Welche Handbücher gibt es?",
         "Which key makes some dimensions fixed?",
         "How do I change the radius?",
+        "Can I speak to a human?",
     ],
 )
-def test_a_question_that_may_stand_on_its_own_is_looked_up_alone_and_with_the_one_before(text: str) -> None:
-    assert queries(text, CROP) == [text, f"{text}\n{CROP}"]
+def test_a_question_that_makes_sense_alone_is_asked_by_itself(text: str) -> None:
+    assert queries(text, CROP) == [text]
 
 
 def test_what_makes_no_sense_alone_continues_the_questions_that_it_borrows() -> None:
@@ -75,11 +76,11 @@ def test_a_question_borrows_what_was_read_on_its_picture_rather_than_earlier_que
 
 
 def test_a_question_and_its_picture_belong_together_unless_the_hits_cover_the_question_better() -> None:
-    assert prefer_combined([covering(0.5)], [covering(0.51)], is_sure=True)
-    assert not prefer_combined([covering(0.5)], [covering(0.51)])
-    assert not prefer_combined([covering(0.6)], [covering(0.5)], is_sure=True)
-    assert prefer_combined([covering(None)], [covering(None)], is_sure=True)
-    assert not prefer_combined([covering(None)], [covering(None)])
+    assert is_about_picture([covering(0.5)], [covering(0.51)])
+    assert not is_about_picture([covering(0.6)], [covering(0.5)])
+    assert is_about_picture([covering(None)], [covering(None)])
+    assert is_about_picture([], [covering(0.6)])
+    assert not is_about_picture([covering(0.36)], [])
 
 
 def test_the_first_question_has_nothing_to_borrow() -> None:
@@ -96,18 +97,6 @@ def test_follow_ups_of_follow_ups_reach_back_to_the_subject_but_not_far() -> Non
         f"Why?\nAnd how do I undo it?\n{CROP}"
     ]
     assert queries("Why?", CROP, "How?", "When?") == ["Why?\nWhen?\nHow?"]
-
-
-def test_words_of_the_question_before_are_believed_where_the_hits_cover_more_with_them() -> None:
-    assert prefer_combined([covering(0.36)], [covering(0.60)])
-    assert not prefer_combined([covering(0.60)], [covering(0.36)])
-
-
-def test_otherwise_the_question_stands_alone() -> None:
-    assert not prefer_combined([covering(0.50)], [covering(0.51)])
-    assert not prefer_combined([covering(None)], [covering(None)])
-    assert not prefer_combined([], [covering(0.60)])
-    assert not prefer_combined([covering(0.36)], [])
 
 
 @pytest.mark.parametrize(

@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 
 from app.answering.base import Message, Question
 from app.answering.query import search_for, within_room
+from app.callers.picture import Picture
 from app.callers.principal import Principal
 from app.library.retrieval import Retrieval
 from kb_pipeline.records import SearchHit, SearchMode
@@ -12,8 +13,8 @@ from kb_pipeline.search.base import SearchFilter
 from kb_pipeline_tests.app.grounding.hits import covering, hit, in_section
 
 RADIUS = "How do I change the radius?"
-SHADOW = "How do I add a shadow?"
-BOTH = f"{RADIUS}\n{SHADOW}"
+READ = "Drop shadow"
+BOTH = f"{RADIUS}\n{READ}"
 ANN = Principal("ann", ("group-hr",))
 SECTION = [in_section("guide", at) for at in range(3)]
 
@@ -38,33 +39,24 @@ class Known(Retrieval):
         return list(self.hits[question])
 
 
-def follow_up(retrieval: Retrieval, *before: str) -> tuple[str, list[SearchHit]]:
+def found(known: Known, *before: str, picture: Picture | None = None) -> tuple[str, list[SearchHit]]:
     history = tuple(Message("user", asked) for asked in before)
-    return asyncio.run(search_for(Question(RADIUS, ANN, 7, history), retrieval))
+    return asyncio.run(search_for(Question(RADIUS, ANN, 7, history, picture=picture), known))
 
 
-def test_a_first_question_is_one_search() -> None:
+def test_a_question_that_makes_sense_alone_is_one_search() -> None:
     known = Known({RADIUS: SECTION})
-    assert follow_up(known) == (RADIUS, SECTION)
-    assert known.asked == [(RADIUS, ANN, 7)]
+    assert found(known) == found(known, "How do I add a shadow?") == (RADIUS, SECTION)
+    assert known.asked == [(RADIUS, ANN, 7)] * 2
 
 
-def about(text: str, confidence: float) -> SearchHit:
-    found = covering(confidence)
-    return found.model_copy(update={"chunk": found.chunk.model_copy(update={"content": text})})
-
-
-def test_of_two_searches_the_one_is_taken_whose_best_hit_covers_more_of_what_was_asked() -> None:
-    better = about("The radius of a shadow is changed in its settings.", 0.6)
-    known = Known({RADIUS: [covering(0.4)], BOTH: [better]})
-    assert follow_up(known, SHADOW) == (BOTH, [better])
+def test_with_a_picture_the_search_is_taken_whose_best_hit_covers_more_of_what_was_asked() -> None:
+    picture = Picture(b"", "image/png", 1, 1, READ)
+    known = Known({RADIUS: [covering(0.4)], BOTH: [covering(0.6)]})
+    assert found(known, picture=picture) == (BOTH, [covering(0.6)])
     assert known.asked == [(RADIUS, ANN, 7), (BOTH, ANN, 7)]
-    assert follow_up(Known({RADIUS: [covering(0.6)], BOTH: [covering(0.4)]}), SHADOW) == (RADIUS, [covering(0.6)])
-
-
-def test_a_question_that_changes_the_subject_is_asked_by_itself() -> None:
-    before = about("A shadow is added under Filters, Light and Shadow.", 0.6)
-    assert follow_up(Known({RADIUS: [covering(0.4)], BOTH: [before]}), SHADOW) == (RADIUS, [covering(0.4)])
+    known = Known({RADIUS: [covering(0.6)], BOTH: [covering(0.4)]})
+    assert found(known, picture=picture) == (RADIUS, [covering(0.6)])
 
 
 def test_the_hits_of_two_questions_take_turns() -> None:
