@@ -58,7 +58,8 @@ def _square(text: str, at: int, numbers: Numbers) -> Placed | None:
 
 _ESCAPED = re.compile(r"\\[!-/:-@\[-`{-~]")
 _TICKS = re.compile(f"`{{1,{patterns.LONGEST_RUN}}}+")
-_TEXT_BEFORE = "…"
+_TEXT_BEFORE = "…["
+"""What precedes the text of a label: a name that begins it is whole."""
 
 
 class Prose:

@@ -61,6 +61,7 @@ def test_references_become_one_form_and_invented_ones_go(text: str, grounded: st
         f"![The crop]({CROP}) and [the menu]({MENU})",
         "[GIMP](https://gimp.org/docs#install), https://gimp.org/docs, <https://docs.example/toner>",
         "Write to [us](mailto:help@gimp.org) or <help@gimp.org>",
+        "Write to [help@gimp.org](mailto:help@gimp.org).",
     ],
 )
 def test_what_is_right_already_stays_as_it_is(text: str) -> None:
