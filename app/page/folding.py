@@ -1,6 +1,8 @@
 """How much of an answer is shown before "Show more": what a first screen has room for. Pure."""
 
 from collections.abc import Iterator
+from itertools import takewhile
+from typing import NamedTuple
 
 from kb_pipeline.steps.markdown_parsers import block_parser
 
@@ -12,22 +14,39 @@ _PICTURE = 400
 """A picture takes the room of this many."""
 
 
+class _Paragraph(NamedTuple):
+    """A paragraph, list, table or picture: where it ends, and whether it is part of a quotation or a picture.
+
+    ``goes_on``: it is a numbered list that does not begin with its first item, which stands before a picture.
+    """
+
+    stop: int
+    is_quoted: bool
+    is_picture: bool
+    goes_on: bool
+
+
 def begin_of_fold(markdown: str, start: int, end: int) -> int:
     """Where the fold of an answer begins, of which ``start`` to ``end`` may be folded.
 
     Paragraphs of quotations are shown as long as a first screen has room; a heading or the name of a section never
-    stands last.
+    stands last. Of a procedure that was begun all steps are shown: nobody stops after the first one.
     """
     shown = _room_of(markdown[:start])
     folded = markdown[start:end]
-    begin, before = 0, 0
-    for stop, is_quoted in _paragraphs(folded):
+    paragraphs = list(_paragraphs(folded))
+    begin, before, count = 0, 0, 0
+    for each in paragraphs:
         if shown >= _FIRST_SCREEN:
             break
-        shown += _room_of(folded[before:stop])
-        before = stop
-        if is_quoted:
-            begin = stop
+        shown += _room_of(folded[before : each.stop])
+        before = each.stop
+        count += 1
+        if each.is_quoted:
+            begin = each.stop
+    steps = list(takewhile(lambda each: each.is_picture or each.goes_on, paragraphs[count:]))
+    if begin == before and any(each.goes_on for each in steps):
+        begin = steps[-1].stop
     return start + begin
 
 
@@ -35,8 +54,7 @@ def _room_of(markdown: str) -> int:
     return len(markdown) + _PICTURE * markdown.count("![")
 
 
-def _paragraphs(markdown: str) -> Iterator[tuple[int, bool]]:
-    """Yield where each paragraph, list or table ends, and whether it is part of a quotation or a picture."""
+def _paragraphs(markdown: str) -> Iterator[_Paragraph]:
     lines = markdown.splitlines(keepends=True)
     ends = [0]
     for line in lines:
@@ -50,4 +68,6 @@ def _paragraphs(markdown: str) -> Iterator[tuple[int, bool]]:
             first, behind = token.map
             while behind < len(lines) and not lines[behind].strip("> \n"):
                 behind += 1
-            yield ends[behind], is_quotation or lines[first].startswith("![")
+            is_picture = lines[first].startswith("![")
+            goes_on = token.type == "ordered_list_open" and int(token.attrGet("start") or 1) > 1
+            yield _Paragraph(ends[behind], is_quotation or is_picture, is_picture, goes_on)

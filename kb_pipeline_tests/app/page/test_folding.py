@@ -56,5 +56,17 @@ def test_a_picture_takes_the_room_of_a_paragraph() -> None:
     assert parts(f"{LEAD}{picture}", f"> {LONG}\n\n{PLACE}{WAY}") == (f"> {LONG}\n\n", PLACE + WAY)
 
 
+def test_a_procedure_that_was_begun_is_shown_to_its_last_step() -> None:
+    picture = "![A form](/api/images/a/b.png)\n\n"
+    first = f"{PLACE}> 1. Open the form. [Ref #2]\n\n{picture}{picture}"
+    steps = f"> 2. Enter a name.\n> 3. Choose a trigger. [Ref #2]\n\n{picture}> 4. Save it. [Ref #2]\n\n"
+    assert parts(LEAD, first + steps + OTHERS) == (first + steps, OTHERS)
+
+
+def test_below_a_long_answer_a_list_that_only_goes_on_stays_folded() -> None:
+    steps = f"{PLACE}> 2. Enter a name.\n> 3. Save it. [Ref #2]\n\n"
+    assert parts(f"> {LONG}{LONG}\n\n", steps) == ("", steps)
+
+
 def test_of_an_answer_without_a_fold_nothing_is_folded() -> None:
     assert begin_of_fold(LEAD, len(LEAD), len(LEAD)) == len(LEAD)
