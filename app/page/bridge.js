@@ -7,14 +7,36 @@ const REVEAL_MS = 1500
 // The whole address of a link of the page.
 const address = (link) => new URL(link, location.href).href
 
+// What a browser draws before the items of lists is no text: without it, nobody could tell the steps of a procedure.
+function writeMarkers(answer) {
+  for (const item of answer.querySelectorAll('li')) {
+    const list = item.parentElement
+    const marker = document.createElement('span')
+    marker.style.whiteSpace = 'pre'
+    marker.textContent = list.matches('ol') ? `${list.start + [...list.children].indexOf(item)}. ` : '- '
+    for (let outer = list.parentElement.closest('li'); outer; outer = outer.parentElement.closest('li')) {
+      marker.prepend('   ')
+    }
+    const paragraph = item.querySelector(':scope > p:first-child')
+    ;(paragraph ?? item).prepend(marker)
+  }
+}
+
+// The words of an answer as it is shown, so without what is folded, and the sources that they refer to.
 function wordsOf(turn) {
   const answer = turn.querySelector('.kb-answer').cloneNode(true)
+  for (const folded of answer.querySelectorAll('.kb-folded:not([open])')) folded.remove()
+  for (const summary of answer.querySelectorAll('.kb-folded > summary')) summary.remove()
+  const told = new Set([...answer.querySelectorAll('.kb-ref')].map((chip) => chip.textContent))
   for (const chip of answer.querySelectorAll('.kb-ref')) chip.replaceWith(` [${chip.textContent}]`)
   for (const image of answer.querySelectorAll('.kb-image')) image.replaceWith(`[${image.firstChild.alt}]`)
+  writeMarkers(answer)
   document.body.append(answer) // innerText has line breaks only for elements that are laid out
   const text = answer.innerText.trim()
   answer.remove()
-  const sources = [...turn.querySelectorAll('.kb-source')].map(({ dataset }) => `${dataset.words}\n${address(dataset.link)}`)
+  const sources = [...turn.querySelectorAll('.kb-source')]
+    .filter((source) => [...source.querySelectorAll('.kb-ref')].some((chip) => told.has(chip.textContent)))
+    .map(({ dataset }) => `${dataset.words}\n${address(dataset.link)}`)
   return [text, ...sources].join('\n\n')
 }
 

@@ -45,7 +45,7 @@ def begin_of_fold(markdown: str, start: int, end: int) -> int:
         if each.is_quoted:
             begin = each.stop
     steps = list(takewhile(lambda each: each.is_picture or each.goes_on, paragraphs[count:]))
-    if begin == before and any(each.goes_on for each in steps):
+    if 0 < begin == before and any(each.goes_on for each in steps):
         begin = steps[-1].stop
     return start + begin
 
