@@ -1,10 +1,10 @@
 """The main file of an article's folder: ``index.html``, or else its only document. Decided by names alone."""
 
 import posixpath
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 
 from kb_pipeline.errors import UnreadableArticleError
-from kb_pipeline.steps.formats import document_format, endings, is_picture
+from kb_pipeline.steps.formats import document_format, is_picture
 
 INDEX_FILE = "index.html"
 
@@ -119,6 +119,7 @@ def main_file(names: Iterable[str], chosen: str = "") -> str:
         UnreadableArticleError: there is none, or several could be it, or ``chosen`` is not one of them. The message
             begins with what is wrong, without the folder's name.
     """
+    names = [name for name in names if name != "metadata.json"]
     top = [name for name in names if "/" not in name]
     if INDEX_FILE in top:
         return INDEX_FILE
@@ -129,17 +130,21 @@ def main_file(names: Iterable[str], chosen: str = "") -> str:
         raise UnreadableArticleError(f'metadata.json says "main": {chosen!a}, which is {_not_there(chosen, top)}')
     documents = _of_highest_standing(documents)
     if len(documents) > 1:
-        shown = ", ".join(map(ascii, documents[:4])) + (", ..." if len(documents) > 4 else "")
         raise UnreadableArticleError(
-            f'{len(documents)} documents could be the article ({shown}); say which in metadata.json, as "main", or put '
-            "each into a folder of its own"
+            f"{len(documents)} documents could be the article ({_shown(documents)}); say which in metadata.json, as "
+            '"main", or put each into a folder of its own'
         )
     if documents:
         return documents[0]
-    for name in sorted({*top} - {"metadata.json"}):
+    for name in sorted(top):
         if problem := why_not_read(name) or _NO_PAGE.get(_ending(name), ""):
             raise UnreadableArticleError(f"{ascii(name)[1:-1]} {problem}")
-    raise UnreadableArticleError(f"there is no {INDEX_FILE} and no document ({', '.join(endings())})")
+    there = f"only {_shown(sorted(names))}" if names else "the folder is empty"
+    raise UnreadableArticleError(f"there is no {INDEX_FILE} and no document such as .docx, .pdf or .md: {there}")
+
+
+def _shown(names: Sequence[str]) -> str:
+    return ", ".join(map(ascii, names[:4])) + (", ..." if len(names) > 4 else "")
 
 
 def may_have_main_file(names: Collection[str]) -> bool:
