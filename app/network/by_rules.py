@@ -42,6 +42,7 @@ from kb_pipeline.network.knowledge import read_documents
 from kb_pipeline.network.scenario import ScenarioFolder
 from kb_pipeline.network.sql_names import sql_name
 from kb_pipeline.network.topology import Topology
+from kb_pipeline.wording import counted
 
 _log = logging.getLogger(__name__)
 _SHOWN = 4000
@@ -249,7 +250,7 @@ class RulesInvestigator(Investigator):
             case.missing.append("no alert is stored")
         elif case.until - stored > self.window:
             case.missing.append(f"the newest stored alert is {_age(case.until - stored)} older than this one")
-        return f"{case.alerts.num_rows} alerts between {stamp(case.since)} and {stamp(case.until)}"
+        return f"{counted(case.alerts.num_rows, 'alert')} between {stamp(case.since)} and {stamp(case.until)}"
 
     async def _read_metrics(self, case: Case) -> str:
         network = _require(case.network)

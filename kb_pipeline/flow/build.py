@@ -292,7 +292,7 @@ def require_good(state: ArticleState, layer: str, settings: Settings) -> None:
     made = state.layers.get(layer)
     failed = [check for check in made.failed_checks if is_blocking(check.name, settings)] if made else []
     if failed:
-        reasons = "; ".join(f"{check.name}: {check.message}" for check in failed)
+        reasons = "; ".join(f"{check.name}: {check.message.rstrip('.')}" for check in failed)
         kept = "; its last good version stays published" if state.published else ""
         raise QualityError(f"{state.article_id}: not published, because {reasons}{kept}")
 

@@ -61,7 +61,8 @@ def test_a_version_that_lost_something_is_not_published_until_its_source_is_mend
         assert result.failed_layer == failure.layer == "converted_markdown"
         assert result.error == failure.error
         assert failure.error.startswith(f"page: not published, because {said}")
-        assert failure.error.endswith("its last good version stays published")
+        assert failure.error.endswith("; its last good version stays published")
+        assert ".;" not in failure.error
         assert (failure.attempts, failure.transient) == (attempt, False)
         assert (failure.run_id, failure.first_at) == (f"run-{attempt + 1}", "2026-01-01T00:00:00+00:00")
         assert before_readers(settings, "page") == before
