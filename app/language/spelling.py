@@ -8,7 +8,7 @@ from functools import lru_cache
 from itertools import islice
 
 from app.language.words import STOP_WORDS, readable, words
-from kb_pipeline.languages import ENGLISH, NAMES, language_of
+from kb_pipeline.languages import ENGLISH, NAMES, language_of, stop_words
 
 _WORD = re.compile(r"(?<!\w)[^\W\d_]{4,}(?!\w)")
 """Shorter words have too many neighbours, and words with digits are names."""
@@ -37,21 +37,24 @@ def unknown_words(question: str, known: Mapping[str, int]) -> list[str]:
 def nearest(word: str, known: Mapping[str, int]) -> str | None:
     """The known word that is most like a misspelt one; ``None`` if none is near, or if a dictionary has the word.
 
-    Among equally near words it is one with the same letters, then the most frequent. People hardly ever miss the first
-    letter. Another form of a known word ("reader" of "read") is not misspelt.
+    Stop words are known in any case, whether or not the articles happen to have them. Among equally near words it is
+    one with the same letters, then the most frequent. People hardly ever miss the first letter. Another form of a known
+    word ("reader" of "read") is not misspelt.
     """
     misspelt = word.lower()
     letters = sorted(misspelt)
     matcher = SequenceMatcher(b=misspelt, autojunk=False)
     best: tuple[float, bool, int, str] = (0.0, False, 0, "")
-    for candidate, count in known.items():
+    languages = dict.fromkeys((_language_of(known), ENGLISH))
+    little = dict.fromkeys((word for language in languages for word in stop_words(language)), 0)
+    for candidate, count in {**little, **known}.items():
         if candidate[0] != misspelt[0] or abs(len(candidate) - len(misspelt)) > len(misspelt) // 3:
             continue
         matcher.set_seq1(candidate)
         near = matcher.real_quick_ratio() >= _NEAR and matcher.quick_ratio() >= _NEAR
         if near and (ratio := matcher.ratio()) >= _NEAR and words(candidate) != words(misspelt):
             best = max(best, (ratio, sorted(candidate) == letters, count, candidate))
-    is_right = best[3] and any(is_word(word, language) for language in dict.fromkeys((_language_of(known), ENGLISH)))
+    is_right = best[3] and any(is_word(word, language) for language in languages)
     return None if is_right else best[3] or None
 
 

@@ -36,6 +36,11 @@ def test_the_nearest_word_is_the_one_that_was_meant(misspelt: str, meant: str | 
     assert nearest(misspelt, KNOWN) == meant
 
 
+@pytest.mark.parametrize(("misspelt", "meant"), [("beeing", "being"), ("wich", "which")])
+def test_a_misspelt_little_word_becomes_no_word_of_the_articles(misspelt: str, meant: str) -> None:
+    assert nearest(misspelt, word_counts(["It has been switched off with a wish."])) == meant
+
+
 def test_only_misspelt_words_change_and_capitals_stay() -> None:
     assert corrected("Crpo a *laeyr*, crpoped?", {"Crpo": "crop", "laeyr": "layer"}) == "Crop a *layer*, crpoped?"
 
