@@ -64,11 +64,17 @@ def show_turn(turn: Turn, at: int, *, has_buttons: bool = False) -> None:
             said = {"answer": asked_back_in_markdown(options)} if options else {}
             shown = turn.answer.model_copy(update=said)
             st.html(answer_html(shown, at, turn.stale, turn.asked_at, _standing_of(turn)))
-            _show_actions(turn, can_edit=has_buttons)
+            if turn.problem or not _is_courtesy(turn.answer):
+                _show_actions(turn, can_edit=has_buttons)
         if turn.problem and turn.answer:
             st.html(panel("The answer is not complete", sentence(turn.problem), kind="note"))
         elif turn.problem or not turn.answer:
             st.html(panel("There is no answer", sentence(turn.problem or _LOST)))
+
+
+def _is_courtesy(answer: ChatAnswer) -> bool:
+    """Whether an answer tells nothing that anybody takes along, shares or rates, such as "You're welcome."."""
+    return not (answer.citations or answer.refused or answer.plan or answer.tools or answer.clarification)
 
 
 def _standing_of(turn: Turn) -> Standing | None:

@@ -144,6 +144,13 @@ def proposals(page: AppTest) -> list[Button]:
     return [button for button in page.main.button if button.label == "Propose an answer"]
 
 
+def test_below_a_courtesy_there_is_nothing_to_do(service: Client, open_page: Open) -> None:
+    page = ask(open_page(), "Thanks a lot!")
+    assert "You're welcome." in html(page).replace("&#x27;", "'")
+    assert "Copy" not in html(page)
+    assert [button.label for button in page.main.button] == []
+
+
 def test_a_follow_up_stays_in_its_conversation(service: Client, open_page: Open) -> None:
     page = ask(ask(open_page()), "And how do I undo that?")
     [summary] = service.conversations().conversations
