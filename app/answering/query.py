@@ -14,7 +14,7 @@ from itertools import zip_longest
 from app.answering.base import Question
 from app.language.words import STOP_WORDS, words
 from app.library.retrieval import Retrieval
-from kb_pipeline.pasted import LONGEST_QUESTION, asked_in, is_pasted, sentences_of
+from kb_pipeline.pasted import ASKS, asked_in, is_pasted, sentences_of
 from kb_pipeline.records import SearchHit
 from kb_pipeline.search.base import SearchFilter
 
@@ -28,6 +28,8 @@ _POINTERS = frozenset(
         "ihn ihm ihnen dies diese dieser dieses diesen diesem dabei dafür dagegen damit daran darin davon dort"
     ).split()
 )
+_EXISTS = re.compile(r"\b(?:is|are|was|were) there\b|\bthere (?:is|are|was|were)\b")
+"""Is there a limit?" points at nothing, as "How do I get there?" does."""
 _LITTLE_WORDS = STOP_WORDS.union(
     _CONNECTIVES,
     _POINTERS,
@@ -57,8 +59,15 @@ _MOST_QUESTIONS, _LEAST_WORDS = 3, 2
 
 
 def questions_in(text: str) -> tuple[str, ...]:
-    """The questions of a message that make sense alone, each with what is said before it; one if there are no more."""
-    if len(text) > LONGEST_QUESTION or "\n" in text.strip():
+    """The questions of a message that make sense alone, each with what is said before it; one if there are no more.
+
+    Those of a pasted mail stand among sentences that ask nothing.
+    """
+    if is_pasted(text):
+        asked = tuple(each for each in _asked_in_mail(text) if len(words(each)) >= _LEAST_WORDS)
+        makes_sense = 1 < len(asked) <= _MOST_QUESTIONS and not any(map(_depends_on_context, asked))
+        return asked if makes_sense else (text,)
+    if "\n" in text.strip():
         return (text,)
     questions: list[str] = []
     for part in _NEXT_QUESTION.split(text.strip()):
@@ -67,6 +76,10 @@ def questions_in(text: str) -> tuple[str, ...]:
             return (text,)
         questions.append(part)
     return tuple(questions) if 1 < len(questions) <= _MOST_QUESTIONS and _ASKS.match(questions[0]) else (text,)
+
+
+def _asked_in_mail(text: str) -> list[str]:
+    return [each for each in sentences_of(asked_in(text).partition("\n")[0]) if each.endswith(ASKS)]
 
 
 def search_queries(question: Question) -> list[str]:
@@ -128,7 +141,8 @@ def _depends_on_context(text: str) -> bool:
         return any(word in _POINTERS for word in said)  # "Who are you?" is about nothing that was said before
     if not content or (len(content) == 1 and (len(said) <= _FRAGMENT or said[0] in _CONNECTIVES)):
         return True
-    points = any(word in _POINTERS for word in said) or said[:2] in (["what", "about"], ["how", "about"])
+    pointing = _WORD.findall(_EXISTS.sub(" ", " ".join(said)))
+    points = any(word in _POINTERS for word in pointing) or said[:2] in (["what", "about"], ["how", "about"])
     return points and len(content) <= _SEVERAL
 
 
@@ -147,7 +161,7 @@ async def search_for(question: Question, retrieval: Retrieval) -> tuple[str, lis
         return question.text, list({hit.chunk.id: hit for hit in found}.values())[: question.top]
     queries = search_queries(question)
     if is_pasted(question.text) and question.picture is None:
-        queries += [each for each in sentences_of(queries[0].partition("\n")[0]) if each.endswith("?")]
+        queries += _asked_in_mail(question.text)
         return await _surest(queries[: 1 + _MOST_QUESTIONS], question, retrieval)
     searches = (
         retrieval.search(query, question.who, top=question.top, filters=limits_of(question)) for query in queries

@@ -88,11 +88,12 @@ class PlannedAnswerer(Answerer):
         return steps or self._inner.answer(question, book)
 
     async def _each(self, question: Question, parts: Sequence[str], book: CitationBook) -> Events:
-        """Answer each of several questions, as if it was asked after those before it."""
+        """Answer each of several questions, as if it was asked after those before it; alike answers are given once."""
         history = question.history
         ends, remarks = list[Finished](), list[TextPart]()
+        answers = dict[tuple[str, ...], tuple[list[str], list[TextPart]]]()
         for part in parts:
-            yield TextPart(f"**{plain(part[0].upper() + part[1:].rstrip('?'))}?**\n\n", is_quoted=True)
+            said = list[TextPart]()
             one = replace(question, text=part, history=history)
             async with aclosing(await self._steps(one, book) or self._inner.answer(one, book)) as events:
                 async for event in events:
@@ -103,10 +104,17 @@ class PlannedAnswerer(Answerer):
                             pass  # what answers each part is enough
                         case TextPart(delta) if is_remark(delta):
                             remarks = [event]
+                        case TextPart():
+                            said.append(event)
                         case _:
                             yield event
-            yield TextPart("\n\n", is_quoted=True)
+            quoted = tuple(each.delta for each in said if each.delta.startswith(">"))
+            asked, _ = answers.setdefault(quoted or (part,), ([], said))
+            asked.append(f"**{plain(part[0].upper() + part[1:].rstrip('?'))}?**\n\n")
             history = (*history, Message("user", part))
+        for asked, said in answers.values():
+            for text in (*(TextPart(each, is_quoted=True) for each in asked), *said, TextPart("\n\n", is_quoted=True)):
+                yield text
         for remark in remarks:
             yield remark
         answered = next((end for end in ends if not end.refused), ends[0])

@@ -28,6 +28,7 @@ def after(text: str, *before: str) -> Question:
         "Why?",
         "what about ellipses",
         "Where is that dialog?",
+        "How do I get there?",
         "Can I do this with the keyboard?",
         "?",
         "Und unter Windows?",
@@ -48,6 +49,7 @@ def test_a_follow_up_borrows_the_words_of_the_question_before(text: str) -> None
         "Which key makes some dimensions fixed?",
         "How do I change the radius?",
         "Can I speak to a human?",
+        "Is there a limit of layers?",
     ],
 )
 def test_a_question_that_makes_sense_alone_is_asked_by_itself(text: str) -> None:
@@ -153,6 +155,25 @@ def test_a_pasted_mail_is_looked_up_by_its_questions_and_what_stands_around_them
     assert "replies go to spam" in around
     assert "Hi team" not in around and "confidential" not in around and "Example" not in around
     assert queries(MAIL, CROP) == [asked_in(MAIL)]
+
+
+def test_each_question_of_a_pasted_mail_is_one_that_can_be_answered() -> None:
+    assert questions_in(MAIL) == ("Could you please tell me which DNS records we need?", "Is the domain verified?")
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        "Is the domain verified?",
+        "What could be the reason? Can you please check?",
+        "Is the domain verified? And how do I undo it?",
+        "Is it white? Is it black? How do I crop it? Where are the backups stored?",
+    ],
+    ids=["one", "says nothing alone", "points back", "many"],
+)
+def test_a_mail_whose_questions_belong_together_is_one_question(asked: str) -> None:
+    mail = f"Hi team,\nour replies go to spam.\n{asked}\nBest regards\nMaria Example\n"
+    assert questions_in(mail) == (mail,)
 
 
 @pytest.mark.parametrize("text", ["Who are you?", "Can you do that?", "Wer bist du?"])

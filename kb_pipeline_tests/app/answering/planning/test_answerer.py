@@ -471,6 +471,20 @@ def test_each_of_two_questions_is_answered_and_the_remark_said_once(planned: Pla
     assert not answered.refused
 
 
+def test_each_question_of_a_pasted_mail_is_answered(planned: PlannedAnswerer) -> None:
+    asked = "How often is the filter washed?\nWhich team opens the gearbox?"
+    mail = f"Hi team,\nthe press is loud.\n{asked}\nThanks\nAnn Example"
+    answered = ask(planned, mail)
+    assert "washed every Friday" in answered.text and "Only the service team opens" in answered.text
+    assert "Ann" not in answered.text
+
+
+def test_two_questions_that_have_one_answer_get_it_once(planned: PlannedAnswerer) -> None:
+    answered = ask(planned, "How often is the filter washed? When is the filter washed?")
+    assert answered.text.startswith("**How often is the filter washed?**\n\n**When is the filter washed?**")
+    assert answered.text.count("washed every Friday") == 1
+
+
 # --- with a model ---
 
 
