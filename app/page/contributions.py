@@ -186,12 +186,13 @@ def _show_upload(rules: UploadRules) -> None:
             help=f"At most {rules.most_bytes:,} bytes. Read are {', '.join(rules.endings)}.",
             key="upload-file",
         )
-        title = st.text_input("Title", max_chars=400, help="By default the file's own.", key="upload-title")
+        title = st.text_input("Title", max_chars=400, placeholder="The file's own", key="upload-title")
         service = st.text_input(
-            "Article", max_chars=200, help="The id of the article; by default the file's name.", key="upload-article"
+            "Article", max_chars=200, placeholder="Its id; by default the file's name", key="upload-article"
         )
         readers = st.text_input(
             "Readers",
+            placeholder="Everybody",
             help="Users and groups who may read it, with commas between. Without any everybody may.",
             key="upload-readers",
         )

@@ -13,7 +13,10 @@ from app.page.labels import chosen
 from app.page.templates import render
 from app.schema.gaps import GapDecided, KnowledgeGap, KnowledgeGapList
 
-_NEVER = "They are looked for every night, and whenever a reviewer wants it."
+_NEVER = (
+    "Gaps are questions that nothing answered, or only something close. They are looked for every night, and whenever "
+    "a reviewer wants it."
+)
 _WORDS_OF_OTHERS = "Only reviewers see the words of questions (KB_REVIEWERS)."
 _NO_WORDS = "Words of people who are signed in are not kept (KB_RECORD_CONTENT)."
 _WHOLE = "gap-whole"

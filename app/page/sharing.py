@@ -37,7 +37,7 @@ def _dialog(turn: Turn, conversation_id: str) -> None:
 
 _WHAT_THEY_SEE = (
     "What they may not read of its sources is left out, each time they open it. They see nothing else of this "
-    "conversation, and a picture that came with the question stays yours. It goes when the conversation is deleted."
+    "conversation, and a picture that came with the question stays yours. The link ends with the conversation."
 )
 
 

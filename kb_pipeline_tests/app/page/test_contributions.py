@@ -35,7 +35,7 @@ class Desk:
 def desk(knowledge_base: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Desk]:
     shutil.copytree(knowledge_base.home, tmp_path / "home")
     shutil.copytree(knowledge_base.staging, tmp_path / "staging")
-    places = {"home": str(tmp_path / "home"), "staging": str(tmp_path / "staging")}
+    own = {"home": str(tmp_path / "home"), "staging": str(tmp_path / "staging"), "uploaders": ("local",)}
 
     def script() -> None:
         from app.page import contributions
@@ -49,7 +49,7 @@ def desk(knowledge_base: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPat
                 page.query_params[name] = value
         return page.run()
 
-    with serving_app(create_app(AppSettings(), knowledge_base.model_copy(update=places))) as url:
+    with serving_app(create_app(AppSettings(), knowledge_base.model_copy(update=own))) as url:
         yield Desk(ask_at(url, monkeypatch), tmp_path / "staging", look)
 
 
@@ -144,6 +144,16 @@ def test_a_preview_of_what_cannot_be_accepted_says_why(desk: Desk) -> None:
     page = desk.look(question="Are parts gone?", article="layers")
     page.text_area[0].set_value("![x](y.png)")
     assert "shows the image" in html(press(page, "Preview"))
+
+
+def test_who_hands_in_a_file_sees_what_holds_if_they_write_nothing(desk: Desk) -> None:
+    page = desk.look()
+    shown = {name: page.text_input(key=f"upload-{name}").placeholder for name in ("title", "article", "readers")}
+    assert shown == {
+        "title": "The file's own",
+        "article": "Its id; by default the file's name",
+        "readers": "Everybody",
+    }
 
 
 def test_accepting_writes_the_edited_text_into_the_section(desk: Desk) -> None:

@@ -96,7 +96,9 @@ def test_a_gap_that_was_dismissed_and_is_asked_again_says_so() -> None:
 
 
 def test_the_page_says_how_to_begin_and_then_lists_what_was_asked_most(look: Look, own: Settings) -> None:
-    assert "Nobody has looked for gaps yet" in html(look())
+    nobody_looked = html(look())
+    assert "Nobody has looked for gaps yet" in nobody_looked
+    assert "questions that nothing answered" in nobody_looked
     save_gaps(own, KnowledgeGaps(made_at=GAPS.made_at))
     assert "Every question of the last 30 days was answered" in html(look())
     save_gaps(own, GAPS)
