@@ -40,10 +40,10 @@ def list_all(
         print_json({"made_at": found and found.made_at, "gaps": [_json(*each) for each in listed]})
         return
     if listed:
-        table = new_table("id", "asked", "first", "last", "question", "nearest article", "assigned to")
+        table = new_table("question", "asked", "first", "last", "nearest article", "assigned to", "id")
         for gap, decision in listed:
             times = when(gap.first_asked or gap.last_asked), when(gap.last_asked)
-            facts = (gap.id, str(gap.count), *times, gap.question or "-", gap.article_id, decision.assigned_to)
+            facts = (gap.question or "-", str(gap.count), *times, gap.article_id, decision.assigned_to, gap.id)
             table.add_row(*map(escape, facts))
         out.print(table)
     if found is None:

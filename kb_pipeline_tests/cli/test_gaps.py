@@ -20,7 +20,7 @@ def test_before_anybody_looked_there_are_none(run: Run) -> None:
 def test_gaps_are_listed_assigned_dismissed_and_opened_again(run: Run, settings: Settings) -> None:
     save_gaps(settings, GAPS)
     said = run("gaps")
-    assert said.out.index(FIRST) < said.out.index(SECOND) and "2 gaps" in said.words
+    assert said.out.index("director") < said.out.index(FIRST) < said.out.index(SECOND) and "2 gaps" in said.words
     assert f"{SECOND} is assigned to bob" in run("gaps", "assign", SECOND, "bob").words
     assert f"{SECOND} is dismissed" in run("gaps", "dismiss", SECOND, "--reason", "We sell none.").words
     assert SECOND not in run("gaps").out
