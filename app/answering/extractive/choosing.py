@@ -336,7 +336,13 @@ def _enough(units: Sequence[Unit]) -> Sequence[Unit]:
             break
         size += length
         end += 1
-    return units[: end - 1] if end > 1 and units[end - 1].text.endswith(":") else units[:end]
+    return units[: end - 1] if end > 1 and _leads_on(units[end - 1], units[end:]) else units[:end]
+
+
+def _leads_on(unit: Unit, following: Sequence[Unit]) -> bool:
+    """Return whether a unit announces what follows: with a colon, or as a question above its answer."""
+    asks = readable(unit.text).rstrip("*_ ").endswith(ASKS)
+    return unit.text.endswith(":") or (asks and bool(following) and following[0].block == unit.block)
 
 
 def _procedures(block: PassageBlock) -> Iterator[tuple[Unit, ...]]:

@@ -332,6 +332,14 @@ def test_nothing_that_is_left_out_is_announced() -> None:
     assert lead("Does the lamp have a dialog?", passage) == ["The lamp has a dialog."]
 
 
+def test_no_question_is_quoted_without_its_answer() -> None:
+    answers = "  \nOnly indoors, with a long cable, and never in rain, as its case is open."
+    passage = f"**May it hang?**{answers}\n\n**May it stand?**{answers}\n\n**Who may clean it?**  \nEverybody."
+    quoted = lead("May the lamp hang or stand indoors with its cable?", passage)
+    assert "**May it stand?**" in quoted
+    assert "**Who may clean it?**" not in quoted
+
+
 def test_a_table_within_a_step_belongs_to_the_procedure() -> None:
     passage = (
         "1. Open the lid.\n2. Choose who may use it:\n\n   | Who | What |\n   |---|---|\n   | All | Lamp |\n\n3. Save."
