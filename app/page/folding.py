@@ -18,19 +18,22 @@ class _Paragraph(NamedTuple):
     """A paragraph, list, table or picture: where it ends, and whether it is part of a quotation or a picture.
 
     ``goes_on``: it is a numbered list that does not begin with its first item, which stands before a picture.
+    ``ends_quotation``: it is the last of its quotation, which bears the reference.
     """
 
     stop: int
     is_quoted: bool
     is_picture: bool
     goes_on: bool
+    ends_quotation: bool
 
 
 def begin_of_fold(markdown: str, start: int, end: int) -> int:
     """Where the fold of an answer begins, of which ``start`` to ``end`` may be folded.
 
     Paragraphs of quotations are shown as long as a first screen has room; a heading or the name of a section never
-    stands last. Of a procedure that was begun all steps are shown: nobody stops after the first one.
+    stands last. Of a procedure that was begun all steps are shown, and one paragraph below them: nobody stops after the
+    first one, and what to expect or to beware of stands behind the last one.
     """
     shown = _room_of(markdown[:start])
     folded = markdown[start:end]
@@ -47,6 +50,9 @@ def begin_of_fold(markdown: str, start: int, end: int) -> int:
     steps = list(takewhile(lambda each: each.is_picture or each.goes_on, paragraphs[count:]))
     if 0 < begin == before and any(each.goes_on for each in steps):
         begin = steps[-1].stop
+        result = paragraphs[count + len(steps) :][:1]
+        if steps[-1].goes_on and not steps[-1].ends_quotation and result and result[0].ends_quotation:
+            begin = result[0].stop
     return start + begin
 
 
@@ -59,10 +65,11 @@ def _paragraphs(markdown: str) -> Iterator[_Paragraph]:
     ends = [0]
     for line in lines:
         ends.append(ends[-1] + len(line))
-    is_quotation = False
+    is_quotation, end_of_quotation = False, 0
     for token in block_parser().parse(markdown):
         if token.level == 0:
             is_quotation = token.type == "blockquote_open"
+            end_of_quotation = token.map[1] if token.map and is_quotation else end_of_quotation
         is_whole = token.level == 1 if is_quotation else token.level == 0
         if token.map and is_whole:
             first, behind = token.map
@@ -70,4 +77,5 @@ def _paragraphs(markdown: str) -> Iterator[_Paragraph]:
                 behind += 1
             is_picture = lines[first].startswith("![")
             goes_on = token.type == "ordered_list_open" and int(token.attrGet("start") or 1) > 1
-            yield _Paragraph(ends[behind], is_quotation or is_picture, is_picture, goes_on)
+            is_last = is_quotation and behind >= end_of_quotation
+            yield _Paragraph(ends[behind], is_quotation or is_picture, is_picture, goes_on, is_last)

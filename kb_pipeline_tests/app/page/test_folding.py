@@ -63,6 +63,14 @@ def test_a_procedure_that_was_begun_is_shown_to_its_last_step() -> None:
     assert parts(LEAD, first + steps + OTHERS) == (first + steps, OTHERS)
 
 
+def test_behind_the_last_step_its_result_is_shown_but_no_more_of_the_section() -> None:
+    first = f"{PLACE}> 1. Open the form. [Ref #2]\n\n![A form](/api/images/a/b.png)\n\n![More](/api/images/a/c.png)\n\n"
+    result = "> 2. Save it.\n>\n> **Warning:** It applies at once. [Ref #2]\n\n"
+    assert parts(LEAD, first + result + OTHERS) == (first + result, OTHERS)
+    step, rest = "> 2. Save it.\n>\n", f"> {LONG}\n>\n> {LONG} [Ref #2]\n\n"
+    assert parts(LEAD, first + step + rest) == (first + step, rest)
+
+
 def test_below_a_long_answer_a_list_that_only_goes_on_stays_folded() -> None:
     steps = f"{PLACE}> 2. Enter a name.\n> 3. Save it. [Ref #2]\n\n"
     assert parts(f"> {LONG}{LONG}\n\n", steps) == ("", steps)
