@@ -13,6 +13,7 @@ from typing import Any, Literal, NamedTuple, Self
 
 from app.schema.conversations import ConversationSummary
 from kb_pipeline.errors import StorageError
+from kb_pipeline.pasted import is_pasted, question_of
 
 Json = Mapping[str, Any]
 Kind = Literal["question", "answer", "ended", "feedback", "item", "step", "response", "picture", "opened", "share"]
@@ -213,8 +214,12 @@ _DIRECTIONS = frozenset("\u200e\u200f\u061c\u202a\u202b\u202c\u202d\u202e\u2066\
 
 
 def title_of(question: str) -> str:
-    """The beginning of a question, at most ``MOST`` characters, cut between words if possible."""
-    line = one_line(question)
+    """The beginning of a question, at most ``MOST`` characters, cut between words if possible.
+
+    Of a pasted mail it is what that asks: half of all mails begin with the same greeting.
+    """
+    beginning = question[:_ENOUGH]
+    line = one_line(question_of(beginning) if is_pasted(beginning) else beginning)
     if len(line) <= MOST:
         return line or UNTITLED
     cut = line[: MOST - 1]

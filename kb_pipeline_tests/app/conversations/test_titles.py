@@ -13,6 +13,10 @@ from kb_pipeline_tests.growth import grows_in_proportion
     [
         ("How do I crop a layer?", "How do I crop a layer?"),
         ("  How do I\n\n\tcrop   a layer? ", "How do I crop a layer?"),
+        (
+            "Hello team,\n\nwe moved.\nHow do we\nkeep our layers?\nKind regards\nAnn Example",
+            "How do we keep our layers?",
+        ),
         ("x" * 80, "x" * 80),
         ("x" * 81, "x" * 79 + "…"),
         ("word " * 16 + "x", "word " * 15 + "word…"),
