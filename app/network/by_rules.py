@@ -85,6 +85,7 @@ class Case:
             precedents=self.precedents,
             missing=self.missing,
             unknown=self.pasted.unknown if self.pasted else (),
+            meant=self.pasted.meant if self.pasted else (),
             only_pasted=self.only_pasted,
             names_elements=bool(self.pasted and self.pasted.entities),
             names_a_time=bool(self.pasted and self.pasted.newest is not None),

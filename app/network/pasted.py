@@ -59,13 +59,14 @@ _AHEAD = 86400.0
 @dataclass(frozen=True)
 class Pasted:
     """What a person pasted: the elements and alert types it names, what it names that the network does not have, the
-    alerts in it, and its newest time, if it has one."""
+    alerts in it, and its newest time, if it has one. Where it names no element, ``meant`` are those it may mean."""
 
     entities: tuple[str, ...]
     kinds: tuple[str, ...]
     unknown: tuple[str, ...]
     alerts: tuple[Alert, ...]
     newest: float | None
+    meant: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -102,13 +103,22 @@ def read_pasted(text: str, network: Topology, symptoms: Mapping[str, Symptom], n
         alerts.update(dict.fromkeys(read.alerts(record, last)))
     told = {each.entity for each in alerts if each.kind != NAMED}
     words = dict.fromkeys(word for piece in pieces for word in _words(piece))
+    entities = tuple(dict.fromkeys(name for each in records for name in each.here))
     return Pasted(
-        tuple(dict.fromkeys(name for each in records for name in each.here)),
+        entities,
         tuple(dict.fromkeys(kind for each in records for kind in each.kinds)),
         tuple(read.strange(words)[:_STRANGE]),
         tuple(each for each in alerts if each.kind != NAMED or each.entity not in told),
         max(times, default=None),
+        () if entities else _of_words(words, network),
     )
+
+
+def _of_words(words: Collection[str], network: Topology) -> tuple[str, ...]:
+    """The elements whose ids are made of words that stand apart in a text: "the VPN of Acme" for ``VPN-ACME``."""
+    said = {word.upper() for word in words}
+    parts = ((name, [part for part in _SEPARATORS.split(name.upper()) if part.isalpha()]) for name in network.ids)
+    return tuple(name for name, of_it in parts if len(of_it) > 1 and said.issuperset(of_it))
 
 
 class _Reading:

@@ -49,6 +49,7 @@ class SideFindings:
     procedures: Sequence[Quotation] = ()
     precedents: Sequence[Quotation] = ()
     unknown: Sequence[str] = ()
+    meant: Sequence[str] = ()
     missing: Sequence[str] = ()
     only_pasted: bool = False
     names_elements: bool = True
@@ -330,6 +331,9 @@ def _unnamed(network: Topology, diagnosis: Diagnosis, found: SideFindings) -> It
     yield f"**The text names no element of {_plain(found.network)}{time}**, so there is nothing to look for."
     if found.unknown:
         yield _strangers(network, found.unknown)
+    if found.meant:
+        some = ", ".join(map(_plain, found.meant[:_NAMED])) + _more(len(found.meant))
+        yield f"It may mean {some}, whose words stand in the text."
     until = f", or a time: the newest stored alert is of {_clock(found.stored)}" if found.stored else ""
     yield f"Name an element by its id or its name{until}."
 

@@ -116,6 +116,19 @@ def test_a_text_that_names_nothing_is_told_so_and_stored_alerts_are_not_its_caus
     assert [event.findings.causes for event in told if event.findings] == [()]
 
 
+@pytest.mark.parametrize(
+    ("text", "meant"),
+    [
+        ("Customers of ACME in Melbourne complain that their VPN is down", "VPN-ACME"),
+        ("the link between syd and mel is flapping", "LINK-SYD-MEL"),
+    ],
+)
+def test_an_element_is_offered_whose_id_is_made_of_words_of_the_text(store: LocalStore, text: str, meant: str) -> None:
+    told = report(events(store, text))
+    assert f"It may mean {meant}, whose words stand in the text." in told
+    assert "## Why" not in told
+
+
 def test_what_is_conspicuous_against_a_week_is_compared_with_four(store: LocalStore) -> None:
     recording = Recording(store.home, "telco")
     recording.asked = []
