@@ -9,7 +9,7 @@ import asyncio
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from itertools import zip_longest
+from itertools import pairwise, zip_longest
 
 from app.answering.base import Question
 from app.language.words import STOP_WORDS, words
@@ -141,16 +141,23 @@ def _depends_on_context(text: str) -> bool:
         return any(word in _POINTERS for word in said)  # "Who are you?" is about nothing that was said before
     if not content or (len(content) == 1 and (len(said) <= _FRAGMENT or said[0] in _CONNECTIVES)):
         return True
+    return _points(said) and len(content) <= _SEVERAL
+
+
+def _points(said: Sequence[str]) -> bool:
+    """Return whether words point at what was said before: "the last one" does, "one user" counts."""
     pointing = _WORD.findall(_EXISTS.sub(" ", " ".join(said)))
-    points = any(word in _POINTERS for word in pointing) or said[:2] in (["what", "about"], ["how", "about"])
-    return points and len(content) <= _SEVERAL
+    return said[:2] in (["what", "about"], ["how", "about"]) or any(
+        word in _POINTERS and (word != "one" or following in _LITTLE_WORDS)
+        for word, following in pairwise((*pointing, "it"))
+    )
 
 
 async def search_for(question: Question, retrieval: Retrieval) -> tuple[str, list[SearchHit]]:
     """Search, and return the query that was used and its hits: best first, ``question.top`` at most.
 
-    Of several questions in one message, each is searched for, and the hits of all take turns. Of a pasted mail, all of
-    it and each of its questions are searched for, and what is surest counts.
+    Of several questions in one message, each is searched for, and the hits of all take turns. Of a pasted mail that is
+    one question, all of it and each of its sentences that ask are searched for, and what is surest counts.
 
     Raises:
         KnowledgeBaseError: the index cannot be searched.

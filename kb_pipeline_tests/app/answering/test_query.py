@@ -29,6 +29,7 @@ def after(text: str, *before: str) -> Question:
         "what about ellipses",
         "Where is that dialog?",
         "How do I get there?",
+        "How do I undo the last one?",
         "Can I do this with the keyboard?",
         "?",
         "Und unter Windows?",
@@ -50,6 +51,7 @@ def test_a_follow_up_borrows_the_words_of_the_question_before(text: str) -> None
         "How do I change the radius?",
         "Can I speak to a human?",
         "Is there a limit of layers?",
+        "How do I change one layer?",
     ],
 )
 def test_a_question_that_makes_sense_alone_is_asked_by_itself(text: str) -> None:
