@@ -17,6 +17,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import psutil
 from filelock import FileLock, Timeout
 from pydantic import Field, ValidationError
 
@@ -181,7 +182,7 @@ def only_server(home: Path, port: int, others: Mapping[str, str] | None = None) 
 def who_serves(settings: Settings) -> ServerRecord | None:
     """The running ``kb serve`` of this knowledge base, if there is one."""
     served = _read_record(dagster_home(settings))
-    return served if served and _is_alive(served.pid) else None
+    return served if served and psutil.pid_exists(served.pid) else None
 
 
 def ui_url(settings: Settings) -> str:
@@ -195,13 +196,3 @@ def _read_record(home: Path) -> ServerRecord | None:
         return ServerRecord.model_validate_json((home / "serve.json").read_bytes())
     except (OSError, ValidationError):
         return None  # not written yet
-
-
-def _is_alive(pid: int) -> bool:
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    except PermissionError:
-        return True  # it runs as another user
-    return True

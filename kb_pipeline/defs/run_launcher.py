@@ -5,11 +5,10 @@ command, the run would count as running for ever and block the queue. ``dagster.
 run monitoring asks it.
 """
 
-import os
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
+import psutil
 from dagster import DagsterEventType, DagsterInstance, DagsterRun
 
 from kb_pipeline.defs.dagster_internals import (
@@ -57,24 +56,9 @@ def _process_of(instance: DagsterInstance, run_id: str) -> tuple[int, float] | N
 def is_running(pid: int, at: float) -> bool:
     """Whether a process ``pid`` exists that already existed ``at`` that time (seconds since 1970)."""
     try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
+        process = psutil.Process(pid)
+        # killed, and its parent has not read its exit code yet
+        is_dead = process.status() == psutil.STATUS_ZOMBIE
+        return not is_dead and process.create_time() <= at + _CLOCK_ERROR_SECONDS
+    except psutil.Error:
         return False
-    except PermissionError:
-        return False  # another user's process has got the number
-    return _started(pid) <= at + _CLOCK_ERROR_SECONDS
-
-
-def _started(pid: int) -> float:
-    """When a process started; 0 on systems without /proc, infinity if it has just ended."""
-    system = Path("/proc/stat")
-    if not system.is_file():
-        return 0.0
-    try:
-        state, *fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-    except OSError:
-        return float("inf")
-    if state == "Z":
-        return float("inf")  # killed, and its parent has not read its exit code yet
-    booted = next(int(line.split()[1]) for line in system.read_text().splitlines() if line.startswith("btime"))
-    return booted + int(fields[18]) / os.sysconf("SC_CLK_TCK")
