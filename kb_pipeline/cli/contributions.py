@@ -11,15 +11,16 @@ from rich.markup import escape
 from rich.text import Text
 
 from kb_pipeline.cli.console import AsJson, diff_style, err, new_table, out, print_facts, print_json, when
+from kb_pipeline.cli.reviewing import reviewer
 from kb_pipeline.contributions import open_queue
 from kb_pipeline.contributions.base import STATES, TYPES, Contribution
 from kb_pipeline.contributions.content import MOST_BYTES, read_content
 from kb_pipeline.contributions.neighbours import SAME
 from kb_pipeline.contributions.proposing import Proposal, ProposalPreview, preview
-from kb_pipeline.contributions.review import Review, is_for_another, may_review, readers_in, titles_in
+from kb_pipeline.contributions.review import Review, is_for_another, readers_in, titles_in
 from kb_pipeline.errors import ContributionError, SettingsError
 from kb_pipeline.flow.workspace import Workspace, open_workspace
-from kb_pipeline.settings import Settings, load_settings
+from kb_pipeline.settings import load_settings
 from kb_pipeline.store.audit import os_user
 
 contributions = typer.Typer(help="List, show, accept and reject contributions.", no_args_is_help=False)
@@ -213,7 +214,7 @@ def accept(
 ) -> None:
     """Put a contribution into the staging folder; the next ingest publishes it."""
     workspace, review = _opened()
-    by = _reviewer(workspace.settings)
+    by = reviewer(workspace.settings)
     if is_for_another(review.get(contribution_id), workspace.settings, (by,), is_local=True):
         raise ContributionError(
             f"{by} proposed {contribution_id}, so another reviewer must accept it; KB_ACCEPT_OWN=true allows it"
@@ -246,7 +247,7 @@ def reject(
 ) -> None:
     """Reject a contribution; it is kept, with the reason."""
     workspace, review = _opened()
-    by = _reviewer(workspace.settings)
+    by = reviewer(workspace.settings)
     rejected = review.reject(contribution_id, by, reason)
     workspace.audit.add("reject", by, "terminal", articles=[rejected.service], about=contribution_id)
     if as_json:
@@ -259,20 +260,6 @@ def _opened() -> tuple[Workspace, Review]:
     workspace = open_workspace(load_settings())
     queue, layout = open_queue(workspace.settings), workspace.layout
     return workspace, Review(queue, workspace.staging, title_of=titles_in(layout), readers_of=readers_in(layout))
-
-
-def _reviewer(settings: Settings) -> str:
-    """Return who decides.
-
-    Raises:
-        SettingsError: KB_REVIEWERS does not name this user.
-    """
-    user = os_user()
-    if not may_review(settings.reviewers, (user,), is_local=True):
-        raise SettingsError(
-            f"{user} is no reviewer; KB_REVIEWERS must name {user}, or local for every user of this one"
-        )
-    return user
 
 
 def _json(contribution: Contribution) -> dict[str, object]:

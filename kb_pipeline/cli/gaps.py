@@ -6,11 +6,11 @@ import typer
 from rich.markup import escape
 
 from kb_pipeline.cli.console import AsJson, err, new_table, out, print_facts, print_json, when
-from kb_pipeline.contributions.review import may_review
+from kb_pipeline.cli.reviewing import reviewer
 from kb_pipeline.errors import SettingsError
 from kb_pipeline.evaluation.gap_decisions import GapDecision, decide, find_gap, load_decisions
 from kb_pipeline.evaluation.gaps import Gap, load_gaps
-from kb_pipeline.flow.workspace import Workspace, open_workspace
+from kb_pipeline.flow.workspace import open_workspace
 from kb_pipeline.settings import load_settings
 from kb_pipeline.store.audit import os_user
 from kb_pipeline.wording import counted
@@ -113,7 +113,7 @@ def reopen(gap_id: Id, as_json: AsJson = False) -> None:
 
 def _decide(gap_id: str, assigned_to: str, reason: str, *, as_json: bool) -> None:
     workspace = open_workspace(load_settings())
-    by = _reviewer(workspace)
+    by = reviewer(workspace.settings)
     before = load_decisions(workspace.settings).get(gap_id)
     whose = assigned_to or (before.assigned_to if before and reason else "")
     decision = decide(workspace.settings, gap_id, by, assigned_to=whose, is_dismissed=bool(reason), reason=reason)
@@ -123,20 +123,6 @@ def _decide(gap_id: str, assigned_to: str, reason: str, *, as_json: bool) -> Non
         print_json(_json(find_gap(workspace.settings, gap_id), decision))
     else:
         out.print(f"{gap_id} is {escape(what)}", soft_wrap=True)
-
-
-def _reviewer(workspace: Workspace) -> str:
-    """Return who decides.
-
-    Raises:
-        SettingsError: KB_REVIEWERS does not name this user.
-    """
-    user = os_user()
-    if not may_review(workspace.settings.reviewers, (user,), is_local=True):
-        raise SettingsError(
-            f"{user} is no reviewer; KB_REVIEWERS must name {user}, or local for every user of this one"
-        )
-    return user
 
 
 def _json(gap: Gap, decision: GapDecision) -> dict[str, object]:
