@@ -377,13 +377,6 @@ class ConversationStore(ABC):
         """How many sources of answers were opened since a time (ISO 8601, UTC), by anybody; each counts once."""
         return len(latest(await self._since(at, frozenset[Kind]({"opened"}), None)))
 
-    def each_since(self, at: str, kinds: Collection[Kind]) -> AsyncIterator[Sequence[Entry]]:
-        """Yield the entries of these kinds since a time, of all users, some at once and in no order.
-
-        However many there are, they are never all in memory.
-        """
-        return self._each_since(at, kinds)
-
     async def close(self) -> None:  # noqa: B027  (some stores have nothing to close)
         """Close files and connections."""
 
@@ -427,8 +420,11 @@ class ConversationStore(ABC):
         """Return the entries of these kinds since a time, of one user or all, those of a conversation oldest first."""
 
     @abstractmethod
-    def _each_since(self, at: str, kinds: Collection[Kind]) -> AsyncIterator[Sequence[Entry]]:
-        """Yield the entries of these kinds since a time, of all users, some at once and in no order."""
+    def each_since(self, at: str, kinds: Collection[Kind]) -> AsyncIterator[Sequence[Entry]]:
+        """Yield the entries of these kinds since a time, of all users, some at once and in no order.
+
+        However many there are, they are never all in memory.
+        """
 
     @abstractmethod
     async def _list(

@@ -164,7 +164,7 @@ class CosmosConversations(ConversationStore):
                 documents = await _query(container, user_id, f"{_SINCE} AND c.userId = @user", values)
         return [entry for document in sorted(documents, key=_place_of) for entry in _entries_of(document)]
 
-    async def _each_since(self, at: str, kinds: Collection[Kind]) -> AsyncIterator[Sequence[Entry]]:
+    async def each_since(self, at: str, kinds: Collection[Kind]) -> AsyncIterator[Sequence[Entry]]:
         parameters: list[dict[str, object]] = [
             {"name": "@at", "value": at},
             {"name": "@kinds", "value": list(kinds)},

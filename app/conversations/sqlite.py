@@ -343,7 +343,7 @@ class SQLiteConversations(ConversationStore):
 
         return await self._do(read, write=False)
 
-    async def _each_since(self, at: str, kinds: Collection[Kind]) -> AsyncIterator[Sequence[Entry]]:
+    async def each_since(self, at: str, kinds: Collection[Kind]) -> AsyncIterator[Sequence[Entry]]:
         values = {"at": at, "kinds": json.dumps(sorted(kinds)), "after": 0, "most": _AT_ONCE}
 
         def read(file: sqlite3.Connection) -> list[tuple[Any, ...]]:
