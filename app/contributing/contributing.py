@@ -145,7 +145,7 @@ class Contributing:
             StorageError: the queue or an access list cannot be read.
         """
         may_read = self._reader(caller)
-        seen = [one for one in self._review.list() if self._sees(one, caller, may_read)]
+        seen = [one for one in self._review.read_all().contributions if self._sees(one, caller, may_read)]
         wanted = [one for one in seen if state is None or one.state == state]
         return ContributionList(
             total=len(wanted),

@@ -39,7 +39,6 @@ from kb_pipeline.contributions.uploads import metadata_of
 from kb_pipeline.errors import ContributionDecidedError, ContributionError, storage_errors
 from kb_pipeline.flow.access import AccessLists
 from kb_pipeline.flow.layers.serving_article import load_manifest
-from kb_pipeline.records import ContributionState
 from kb_pipeline.settings import Settings
 from kb_pipeline.steps.fingerprint import sha256
 from kb_pipeline.steps.metadata import METADATA_FILE
@@ -154,14 +153,6 @@ class Review:
         """
         read = self._queue.read_all()
         return replace(read, contributions=tuple(map(self._settled, read.contributions)))
-
-    def list(self, state: ContributionState | None = None) -> Sequence[Contribution]:
-        """Return the contributions in this state, or all, the newest first.
-
-        Raises:
-            StorageError: the queue, or a file that one was being written to, cannot be read.
-        """
-        return self.read_all().of(state)
 
     def get(self, contribution_id: str) -> Contribution:
         """Return one contribution.

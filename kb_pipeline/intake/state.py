@@ -69,7 +69,7 @@ class IntakeState(SqliteFile):
 
     def __init__(self, path: Path) -> None:
         super().__init__(path, _TABLES, "remove it, and run this again: what is staged is recognised")
-        self.article_of = lru_cache(_LINKS)(self._article_of)
+        self.article_of = lru_cache(_LINKS)(self.known_id)
 
     def is_empty(self) -> bool:
         """Whether nothing was ever listed."""
@@ -116,10 +116,6 @@ class IntakeState(SqliteFile):
             ") GROUP BY reason ORDER BY count(*) DESC, reason"
         )
         return tuple(WhyLeftOut(reason=reason, count=count, example=example) for reason, count, _, example in rows)
-
-    def known_id(self, item_id: str) -> str | None:
-        """The id of the article that an item has already."""
-        return self._article_of(item_id)
 
     def adopt(self, item: Item, article_id: str) -> None:
         """Record an article that is staged already, of which nothing else is known."""
@@ -170,7 +166,8 @@ class IntakeState(SqliteFile):
         )[0]
         return Counts(articles=articles, refused=refused)
 
-    def _article_of(self, item_id: str) -> str | None:
+    def known_id(self, item_id: str) -> str | None:
+        """The id of the article that an item has already."""
         rows = self._rows("SELECT article_id FROM items WHERE item = ?", item_id)
         return str(rows[0][0]) if rows else None
 

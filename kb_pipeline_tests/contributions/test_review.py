@@ -265,7 +265,7 @@ def test_an_interruption_between_accepted_and_written_is_settled_by_the_file(
             review.accept(ID, "bob")
     is_written = moment == "after the file"
     assert text_of(staging).count(ID) == is_written
-    assert [one.state for one in review.list()] == ["accepted" if is_written else "pending"]
+    assert [one.state for one in review.read_all().contributions] == ["accepted" if is_written else "pending"]
     assert review.accept(ID, "bob").state == "accepted"
     assert text_of(staging).count(ID) == 1
 
