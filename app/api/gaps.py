@@ -144,13 +144,7 @@ def _shown(service: AgentService, caller: Caller, gaps: Iterable[Gap]) -> tuple[
     shown = []
     for gap in gaps:
         decision = decisions.get(gap.id) or GapDecision(id=gap.id)
-        told = {
-            "question": gap.question,
-            "assigned_to": decision.assigned_to,
-            "dismissed_at": decision.dismissed_at,
-            "reason": decision.reason,
-            "decided_by": decision.decided_by,
-        }
+        decided = decision.model_dump(include={"assigned_to", "dismissed_at", "reason", "decided_by"})
         known = KnowledgeGap(
             id=gap.id,
             count=gap.count,
@@ -163,5 +157,5 @@ def _shown(service: AgentService, caller: Caller, gaps: Iterable[Gap]) -> tuple[
             closest=gap.reasons.get("closest", 0),
             disliked=gap.reasons.get("disliked", 0),
         )
-        shown.append(known.model_copy(update=told if is_reviewer else {}))
+        shown.append(known.model_copy(update={"question": gap.question, **decided} if is_reviewer else {}))
     return tuple(shown)

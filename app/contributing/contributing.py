@@ -406,18 +406,15 @@ def _place(contribution: Contribution, may_read: MayRead) -> tuple[str, str]:
     return missing.article_id, target_section(missing, contribution.type, contribution.section)
 
 
+_SHOWN_AS_IT_IS = {"id", "service", "type", "description", "source", "contributed_by", "contributed_at"}
+
+
 def _item(contribution: Contribution, may_read: MayRead) -> ContributionItem:
     decision = contribution.decision if contribution.state != "pending" else None
     article_id, section = _place(contribution, may_read)
     return ContributionItem(
-        id=contribution.id,
+        **contribution.model_dump(include=_SHOWN_AS_IT_IS),
         state=contribution.state,
-        service=contribution.service,
-        type=contribution.type,
-        description=contribution.description,
-        source=contribution.source,
-        contributed_by=contribution.contributed_by,
-        contributed_at=contribution.contributed_at,
         article_id=article_id,
         section=section,
         decided_by=decision.by if decision else "",

@@ -116,10 +116,7 @@ class ServedNetwork:
         return info.model_copy(
             update={
                 "loaded": bool(health.reachable),
-                "vertices": health.vertices,
-                "edges": health.edges,
-                "telemetry_until": health.telemetry_until,
-                "problem": health.problem,
+                **health.model_dump(include={"vertices", "edges", "telemetry_until", "problem"}),
             }
         )
 

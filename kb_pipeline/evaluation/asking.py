@@ -23,6 +23,8 @@ from kb_pipeline.records import SearchHit
 
 DEPTH = 10
 """Chunks of a ranking that are evaluated; more than people read."""
+_KEPT = {"kind", "article_id", "section", "answer_span", "image", "page"}
+"""Fields of a question that its outcomes have, too."""
 
 
 @dataclass(frozen=True)
@@ -36,18 +38,12 @@ class Wording:
 
     def outcome(self, **results: Any) -> QuestionOutcome:
         """An outcome of this wording, with the fields in ``results``."""
-        question = self.question
         return QuestionOutcome(
-            question_id=question.id,
+            question_id=self.question.id,
             question_set=self.question_set,
             asked=self.text,
             paraphrase=self.paraphrase,
-            kind=question.kind,
-            article_id=question.article_id,
-            section=question.section,
-            answer_span=question.answer_span,
-            image=question.image,
-            page=question.page,
+            **self.question.model_dump(include=_KEPT),
             **results,
         )
 

@@ -142,9 +142,7 @@ class UsageReport(_Counted):
 
     def topic_rows(self) -> list[dict[str, Scalar]]:
         """The topics as the rows of a table."""
-        return [
-            {"topic": each.topic, "answers": each.answers, "up": each.up, "down": each.down} for each in self.topics
-        ]
+        return [each.model_dump() for each in self.topics]
 
     def unused_rows(self) -> list[dict[str, Scalar]]:
         """The unused articles as the rows of a table."""
