@@ -28,13 +28,13 @@ class Retrieval:
     Searches run in a thread pool of their own: one thread per core, or more if the threads wait for a service.
     """
 
-    def __init__(self, workspace: Workspace, threads: int | None = None, *, record_content: bool = False) -> None:
+    def __init__(self, workspace: Workspace, *, record_content: bool = False) -> None:
         """Nothing is opened yet. With ``record_content``, traces contain the queries."""
         self.workspace = workspace
         self._record_content = record_content
         self._reader: tuple[float, Reader] | None = None
         self._probing, self._probed_at = Lock(), -_PROBE_SECONDS
-        self._pool = ThreadPoolExecutor(threads or threads_for(workspace.settings), thread_name_prefix="retrieval")
+        self._pool = ThreadPoolExecutor(threads_for(workspace.settings), thread_name_prefix="retrieval")
 
     async def search(
         self,

@@ -33,11 +33,7 @@ class SearchCache(Generic[V]):
     longest. Upper and lower case, and how much white space is between words, make no difference.
     """
 
-    def __init__(
-        self, ttl: float = TTL_SECONDS, most: int = MOST_ENTRIES, clock: Callable[[], float] = monotonic
-    ) -> None:
-        self._ttl = ttl
-        self._most = most
+    def __init__(self, clock: Callable[[], float] = monotonic) -> None:
         self._clock = clock
         self._entries: OrderedDict[str, tuple[float, V]] = OrderedDict()
         self._hits = self._misses = 0
@@ -48,7 +44,7 @@ class SearchCache(Generic[V]):
         key = _key(query)
         with self._lock:
             entry = self._entries.get(key)
-            if entry is None or self._clock() - entry[0] > self._ttl:
+            if entry is None or self._clock() - entry[0] > TTL_SECONDS:
                 self._entries.pop(key, None)
                 self._misses += 1
                 return None
@@ -63,7 +59,7 @@ class SearchCache(Generic[V]):
             self._forget_old()
             self._entries[key] = (self._clock(), value)
             self._entries.move_to_end(key)
-            while len(self._entries) > self._most:
+            while len(self._entries) > MOST_ENTRIES:
                 self._entries.popitem(last=False)
 
     def clear(self) -> None:
@@ -79,27 +75,25 @@ class SearchCache(Generic[V]):
 
     def _forget_old(self) -> None:
         now = self._clock()
-        for key in [key for key, (at, _) in self._entries.items() if now - at > self._ttl]:
+        for key in [key for key, (at, _) in self._entries.items() if now - at > TTL_SECONDS]:
             del self._entries[key]
 
 
 class ConversationCaches(Generic[V]):
     """A cache for each conversation, of those that were used last. No conversation sees what another one found."""
 
-    def __init__(self, most: int = MOST_CONVERSATIONS, clock: Callable[[], float] = monotonic) -> None:
-        self._most = most
-        self._clock = clock
+    def __init__(self) -> None:
         self._caches: OrderedDict[str, SearchCache[V]] = OrderedDict()
         self._lock = Lock()
 
     def of(self, conversation: str) -> SearchCache[V]:
         """The cache of a conversation; a new one that is not kept for a question without a conversation."""
         if not conversation:
-            return SearchCache(clock=self._clock)
+            return SearchCache()
         with self._lock:
-            cache = self._caches.setdefault(conversation, SearchCache(clock=self._clock))
+            cache = self._caches.setdefault(conversation, SearchCache())
             self._caches.move_to_end(conversation)
-            while len(self._caches) > self._most:
+            while len(self._caches) > MOST_CONVERSATIONS:
                 self._caches.popitem(last=False)
             return cache
 

@@ -26,14 +26,12 @@ _log = logging.getLogger(__name__)
 class WebLookup:
     """The web for answers: ``name`` is what readers call it. All share it; each conversation has its own cache."""
 
-    def __init__(
-        self, web: WebSearch, settings: AppSettings, caches: ConversationCaches[tuple[WebPage, ...]] | None = None
-    ) -> None:
+    def __init__(self, web: WebSearch, settings: AppSettings) -> None:
         self.web = web
         self.name = web.name
         self.failures: Counter[str] = Counter()
         """How many searches and pages failed, by reason."""
-        self._caches = ConversationCaches[tuple[WebPage, ...]]() if caches is None else caches
+        self._caches = ConversationCaches[tuple[WebPage, ...]]()
 
     async def search_learn(self, query: str, max_results: int = MOST_RESULTS) -> list[WebResult]:
         """What a search finds: on Microsoft Learn, or on what the settings put in its place."""

@@ -49,12 +49,7 @@ class OwnFinding:
     names: tuple[str, ...] = ()
 
 
-def hand_in(
-    workspace: Workspace,
-    contributions: ContributionQueue,
-    finding: OwnFinding,
-    now: Callable[[], datetime] = lambda: datetime.now(UTC),
-) -> Contribution | None:
+def hand_in(workspace: Workspace, contributions: ContributionQueue, finding: OwnFinding) -> Contribution | None:
     """Hand in a finding as a pitfall; ``None`` if one about the same was handed in before, or too many were today.
 
     Raises:
@@ -77,9 +72,9 @@ def hand_in(
         commented_by=finding.names[0] if finding.rests_on is not None and finding.names else "",
     )
     with contributions.held():  # another process may find the same at the same time
-        if handed_in_on(contributions.list(), now().date().isoformat()) >= MOST_A_DAY:
+        if handed_in_on(contributions.list(), datetime.now(UTC).date().isoformat()) >= MOST_A_DAY:
             return None
-        seen = preview(workspace, contributions, proposal, now=now)
+        seen = preview(workspace, contributions, proposal)
         if seen.neighbours.doubles:
             return None
         contributions.add(seen.contribution)
