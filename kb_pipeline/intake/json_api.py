@@ -13,10 +13,10 @@ import httpx
 from kb_pipeline.errors import IntakeError, StorageError
 from kb_pipeline.intake.service import DeniedError, ServiceClient, json_of
 from kb_pipeline.secrets import credentials_in
+from kb_pipeline.services.urls import LOOPBACK
 
 _MOST_REDIRECTS = 3
 """An attachment is one redirect away, at the service's storage; a login that leads back to itself ends here."""
-_HERE = ("localhost", "127.0.0.1", "::1")
 
 
 def checked_address(value: str) -> str:
@@ -26,7 +26,7 @@ def checked_address(value: str) -> str:
         ValueError: it is none.
     """
     parts = urlsplit(value)
-    if parts.scheme != "https" and not (parts.scheme == "http" and parts.hostname in _HERE):
+    if parts.scheme != "https" and not (parts.scheme == "http" and parts.hostname in LOOPBACK):
         raise ValueError("it is not an address that passwords may be sent to (https://...)")
     if not parts.hostname:
         raise ValueError("it is not a web address (https://...)")

@@ -4,7 +4,7 @@ The folder may come from anybody. Its manifest is read without running anything,
 """
 
 import os
-from hashlib import sha256
+from hashlib import file_digest, sha256
 from pathlib import Path
 from stat import S_ISDIR, S_ISREG
 from typing import Annotated, Literal
@@ -250,11 +250,8 @@ def _read_manifest(folder: Path) -> Scenario:
 
 
 def _hash(path: Path) -> str:
-    digest = sha256()
     try:
         with path.open("rb") as file:
-            while block := file.read(1 << 20):
-                digest.update(block)
+            return file_digest(file, "sha256").hexdigest()
     except OSError as exc:  # a folder, or a file that only others may read
         raise ScenarioError(f"{path} cannot be read: {exc.strerror}") from exc
-    return digest.hexdigest()
