@@ -1,11 +1,12 @@
 """Measures of a diagnosis of an incident whose causes are known, and what was missed, in rows.
 
+What each measure is stands in ``docs/network.md``; higher is better for all but the Brier score.
+
 The app diagnoses; here it is compared with what people know. What counts is what the report says: a cause that it does
 not name is not found, however likely it was.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from types import MappingProxyType
 
 from pydantic import Field
 
@@ -16,16 +17,6 @@ from kb_pipeline.network.incidents import Incident
 from kb_pipeline.records import Record
 from kb_pipeline.steps.fingerprint import fingerprint
 
-DIAGNOSIS_MEASURES = MappingProxyType(
-    {
-        "top-1": "incidents with a cause, of which the report names a right one first",
-        "top-3": "known causes that are among the first three candidates, or as many as there are causes",
-        "no common cause": "incidents without a common cause of which the report says so",
-        "planned work": "incidents during planned work of which the report says so",
-        "Brier": "mean squared distance between the first candidate's probability and whether it is right; 0 is best",
-    }
-)
-"""The measures. Higher is better for all but the last."""
 _FIRST = 3
 """Causes of a ranking that somebody looks at."""
 _SHOWN = 3

@@ -7,7 +7,6 @@ import pytest
 
 from kb_pipeline.evaluation.comparison import FEWEST_QUESTIONS, compare
 from kb_pipeline.evaluation.diagnosis import (
-    DIAGNOSIS_MEASURES,
     GivenDiagnosis,
     Suspect,
     changed_rows,
@@ -71,7 +70,6 @@ def test_only_a_cause_that_the_report_names_is_found(
     known: Incident, found: GivenDiagnosis, values: dict[str, float]
 ) -> None:
     assert diagnosis_values(known, found) == pytest.approx(values)
-    assert values.keys() <= DIAGNOSIS_MEASURES.keys()
 
 
 def outcome(known: Incident, found: GivenDiagnosis) -> QuestionOutcome:
