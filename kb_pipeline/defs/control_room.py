@@ -169,11 +169,7 @@ def _costs(summary: Overview) -> Metadata:
     rows: list[dict[str, Scalar]] = [
         {
             "layer": layer,
-            "model": usage.model,
-            "calls": usage.calls,
-            "input_tokens": usage.input_tokens,
-            "output_tokens": usage.output_tokens,
-            "pages": usage.pages,
+            **usage.model_dump(),
             "seconds": round(usage.seconds, 1),
             "cost": "unknown" if usage.cost is None else f"{usage.cost:.4f}",
         }

@@ -11,7 +11,7 @@ import dagster as dg
 
 from kb_pipeline.application import open_application
 from kb_pipeline.defs.control_room import OWNERS
-from kb_pipeline.defs.evaluation import CHECK, EvaluationConfig, history_picture
+from kb_pipeline.defs.evaluation import CHECK, EvaluationConfig, changes_since, history_picture
 from kb_pipeline.defs.events import table
 from kb_pipeline.defs.network import network_store, scenario_manifest, scenarios
 from kb_pipeline.defs.resources import KnowledgeBase, now
@@ -20,7 +20,7 @@ from kb_pipeline.evaluation.diagnosis import changed_rows, missed_rows
 from kb_pipeline.evaluation.history import load_runs
 from kb_pipeline.evaluation.judging import accept, comparison_with_baseline, judge_live
 from kb_pipeline.evaluation.records import Evaluation, EvaluationRun
-from kb_pipeline.evaluation.tables import difference_rows, score_rows
+from kb_pipeline.evaluation.tables import score_rows
 from kb_pipeline.network.opening import configured_scenario
 from kb_pipeline.settings import Settings
 from kb_pipeline.steps.markers import escape_inline
@@ -86,26 +86,11 @@ def _shown(settings: Settings, evaluation: Evaluation, compared: tuple[Evaluatio
         "seconds": run.seconds,
         "missed": dg.MetadataValue.md(_markdown(missed) if missed else "No incident was missed."),
         "scores": table(score_rows(run.scores, asked="incidents")),
-        **_changes(compared),
+        **changes_since(compared, changed_rows, ("lost", "won")),
         "evaluation": run.id,
         "network": run.generation,
         "commit": run.commit,
         "accepted": run.accepted,
-    }
-
-
-def _changes(compared: tuple[EvaluationRun, Comparison] | None) -> Metadata:
-    if compared is None:
-        return {}
-    before, comparison = compared
-    tables = {
-        "differences": difference_rows(comparison),  # none between runs that have no incident in common
-        "lost": changed_rows(comparison.of("lost")),
-        "won": changed_rows(comparison.of("won")),
-    }
-    return {
-        "compared_with": f"{before.id} of {before.made_at}",
-        **{name: table(rows) for name, rows in tables.items() if rows},
     }
 
 

@@ -17,7 +17,7 @@ from kb_pipeline.defs.events import table
 from kb_pipeline.defs.namespace import Namespace
 from kb_pipeline.defs.resources import KnowledgeBase, now
 from kb_pipeline.errors import KnowledgeBaseError
-from kb_pipeline.evaluation.comparison import Fate
+from kb_pipeline.evaluation.comparison import ChangedOutcome, Comparison, Fate
 from kb_pipeline.evaluation.gate import GateDecision
 from kb_pipeline.evaluation.history import load_runs
 from kb_pipeline.evaluation.judging import accept, comparison_with_baseline, judge_live
@@ -43,7 +43,7 @@ def shown_of(settings: Settings, evaluation: Evaluation) -> Metadata:
     shown: Metadata = {
         "history": history_picture([each for each in load_runs(settings, run.kind) if each.made_at <= run.made_at]),
         "scores": table(score_rows(run.scores)),
-        **_changes(settings, evaluation, ("lost", "won", "changed")),
+        **changes_since(comparison_with_baseline(settings, evaluation), _rows, ("lost", "won", "changed")),
         **_scores(run),
         "questions": sum(each.questions for each in run.question_sets),
         "evaluation": run.id,
@@ -59,6 +59,7 @@ def shown_of(settings: Settings, evaluation: Evaluation) -> Metadata:
 def check_result(settings: Settings, evaluation: Evaluation) -> dg.AssetCheckResult:
     """Whether the evaluation was accepted, and which questions were lost since the run it was compared with."""
     run = evaluation.run
+    lost = changes_since(comparison_with_baseline(settings, evaluation), _rows, ("lost",))
     worse = "; ".join(run.worse)
     how = "kb evaluate --accept compares with this run from now on"
     return dg.AssetCheckResult(
@@ -66,7 +67,7 @@ def check_result(settings: Settings, evaluation: Evaluation) -> dg.AssetCheckRes
         passed=run.accepted,
         severity=dg.AssetCheckSeverity.ERROR,
         description="" if run.accepted else f"significantly worse: {worse}; {how}",
-        metadata={"worse": worse or "nothing", **_changes(settings, evaluation, ("lost",))},
+        metadata={"worse": worse or "nothing", **lost},
     )
 
 
@@ -85,18 +86,25 @@ def _scores(run: EvaluationRun) -> Metadata:
     }
 
 
-def _changes(settings: Settings, evaluation: Evaluation, fates: Sequence[Fate]) -> Metadata:
-    compared_runs = comparison_with_baseline(settings, evaluation)
-    if compared_runs is None:
+def changes_since(
+    compared: tuple[EvaluationRun, Comparison] | None,
+    rows_of: Callable[[Sequence[ChangedOutcome]], list[dict[str, str]]],
+    fates: Sequence[Fate],
+) -> Metadata:
+    """What changed since the run that an evaluation was judged by, with a table for each of these fates."""
+    if compared is None:
         return {}
-    before, comparison = compared_runs
-    tables = {fate: change_rows(comparison.of(fate))[:_SHOWN] for fate in fates}
-    differences = difference_rows(comparison)  # none between runs that have no question in common
+    before, comparison = compared
+    tables = {"differences": difference_rows(comparison)}  # none between runs that have no question in common
+    tables |= {fate: rows_of(comparison.of(fate)) for fate in fates}
     return {
         "compared_with": f"{before.id} of {before.made_at}",
-        **({"differences": table(differences)} if differences else {}),
-        **{fate: table(rows) for fate, rows in tables.items() if rows},
+        **{name: table(rows) for name, rows in tables.items() if rows},
     }
+
+
+def _rows(changes: Sequence[ChangedOutcome]) -> list[dict[str, str]]:
+    return change_rows(changes)[:_SHOWN]
 
 
 ASSETS: Mapping[Kind, str] = MappingProxyType({"retrieval": "retrieval_quality", "answers": "answer_quality"})

@@ -67,12 +67,7 @@ def _cost(layer: LayerResult) -> dict[str, Any]:
     """The usage table and the total cost; empty for a reused layer. Columns that are 0 for all models are left out."""
     rows: list[dict[str, str | int | float]] = [
         {
-            "model": usage.model,
-            "calls": usage.calls,
-            "input_tokens": usage.input_tokens,
-            "output_tokens": usage.output_tokens,
-            "pages": usage.pages,
-            "seconds": usage.seconds,
+            **usage.model_dump(),
             "cost": "unknown" if usage.cost is None else f"{usage.cost:.6f}" if usage.cost else "",
         }
         for usage in layer.usage
