@@ -78,7 +78,7 @@ def telling_words(text: str) -> list[range]:
 
 @cache
 def _lists() -> dict[str, Any]:
-    """Return Snowball's lists of stop words, which bm25s has complete, without the package, which loads scipy."""
+    """Return Snowball's lists of stop words, which bm25s has complete, without the package, which loads much else."""
     package = find_spec("bm25s")
     assert package is not None
     assert package.origin is not None

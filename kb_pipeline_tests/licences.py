@@ -76,7 +76,6 @@ LIBRARIES = {
     "pillow": "image formats, FreeType and HarfBuzz (MIT, BSD, Zlib and the like), as its LICENSE tells",
     "psycopg2-binary": "libpq (PostgreSQL), OpenSSL (Apache-2.0), Kerberos (MIT), OpenLDAP (OLDAP-2.8)",
     "pypdfium2": "PDFium (Apache-2.0 and BSD-3-Clause) and what it is made with, as its licences tell",
-    "scipy": "OpenBLAS (BSD-3-Clause), libgfortran and libquadmath (GPL-3.0 with the GCC runtime exception)",
     "shapely": "GEOS (LGPL-2.1), a replaceable file of its own",
 }
 """Shared libraries of others inside wheels."""

@@ -1,4 +1,4 @@
-"""The retrieval measures, computed by ir-measures: for each question, and as means over groups of questions.
+"""The retrieval measures: for each question, and as means over groups of questions.
 
 article@k
     A right article is among the first k articles (Success@k).
@@ -12,30 +12,36 @@ AUC
     For an answerable and an unanswerable question, how often the search is more confident of the first.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 
 from kb_pipeline.evaluation.records import QuestionOutcome, Score, Scores
 from kb_pipeline.evaluation.statistics import mean_score, separation_score
 
-_NOT_FOUND = " not found"
-"""The right result when nothing right was found; no id begins with a space."""
-_Judgements = tuple[Mapping[str, Mapping[str, int]], Mapping[str, Mapping[str, float]]]
 
-
-def with_values(outcomes: Sequence[QuestionOutcome]) -> tuple[QuestionOutcome, ...]:
+def with_values(outcomes: Iterable[QuestionOutcome]) -> tuple[QuestionOutcome, ...]:
     """The outcomes with their value of each measure that applies to the question."""
-    from ir_measures import RR, Success
+    return tuple(one.model_copy(update={"values": _values(one)}) for one in outcomes)
 
-    values: dict[str, dict[str, float]] = {}
-    for names, judgements in (
-        ({Success @ 1: "article@1", Success @ 5: "article@5", RR @ 10: "MRR@10"}, _articles(outcomes)),
-        ({Success @ 5: "span@5"}, _chunks(outcomes, lambda one: one.answer_span, lambda one: one.span_rank)),
-        ({Success @ 5: "image@5"}, _chunks(outcomes, lambda one: one.image, lambda one: one.image_rank)),
-        ({Success @ 5: "page@5"}, _chunks(outcomes, lambda one: one.page, lambda one: one.page_rank)),
-    ):
-        for place, name, value in _calculated(names, *judgements):
-            values.setdefault(place, {})[name] = value
-    return tuple(one.model_copy(update={"values": values.get(str(place), {})}) for place, one in enumerate(outcomes))
+
+def _values(one: QuestionOutcome) -> dict[str, float]:
+    if not one.answerable:
+        return {}
+    rank = one.article_rank
+    values = {
+        "article@1": _success(rank, 1),
+        "article@5": _success(rank, 5),
+        "MRR@10": 1 / rank if rank and rank <= 10 else 0.0,
+    }
+    in_chunks = (
+        ("span@5", one.answer_span, one.span_rank),
+        ("image@5", one.image, one.image_rank),
+        ("page@5", one.page, one.page_rank),
+    )
+    return values | {name: _success(rank, 5) for name, sought, rank in in_chunks if sought}
+
+
+def _success(rank: int | None, depth: int) -> float:
+    return float(rank is not None and rank <= depth)
 
 
 def scores_of(outcomes: Sequence[QuestionOutcome]) -> Scores:
@@ -77,44 +83,3 @@ def _separation(outcomes: Sequence[QuestionOutcome]) -> dict[str, Score]:
         for group, members in answerable.items()
         if unanswerable
     }
-
-
-def _articles(outcomes: Sequence[QuestionOutcome]) -> _Judgements:
-    right, runs = {}, {}
-    for place, one in enumerate(outcomes):
-        if one.answerable:
-            articles = list(dict.fromkeys(ranked.article_id for ranked in one.ranked))
-            right[str(place)] = {articles[one.article_rank - 1] if one.article_rank else _NOT_FOUND: 1}
-            runs[str(place)] = _as_run(articles)
-    return right, runs
-
-
-def _chunks(
-    outcomes: Sequence[QuestionOutcome],
-    sought: Callable[[QuestionOutcome], object],
-    rank: Callable[[QuestionOutcome], int | None],
-) -> _Judgements:
-    right, runs = {}, {}
-    for place, one in enumerate(outcomes):
-        if one.answerable and sought(one):
-            chunks, right_rank = [ranked.chunk_id for ranked in one.ranked], rank(one)
-            right[str(place)] = {chunks[right_rank - 1] if right_rank else _NOT_FOUND: 1}
-            runs[str(place)] = _as_run(chunks)
-    return right, runs
-
-
-def _as_run(ranking: Sequence[str]) -> dict[str, float]:
-    """A ranking in the form of trec_eval: names with scores, higher is better."""
-    return {name: float(len(ranking) - place) for place, name in enumerate(ranking)}
-
-
-def _calculated(
-    names: Mapping[object, str], right: Mapping[str, Mapping[str, int]], runs: Mapping[str, Mapping[str, float]]
-) -> Iterable[tuple[str, str, float]]:
-    """Question, measure and value. A question without results has the value 0."""
-    from ir_measures import iter_calc
-
-    if not right:
-        return
-    for metric in iter_calc(list(names), right, {place: run for place, run in runs.items() if run}):
-        yield metric.query_id, names[metric.measure], float(metric.value)
