@@ -7,13 +7,13 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import ClassVar
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator
+from pydantic import BaseModel, ConfigDict, Field
 
 from kb_pipeline.errors import IntakeError
 from kb_pipeline.intake.naming import name_of_site
+from kb_pipeline.intake.shared_readers import Names
 from kb_pipeline.records import Record
 from kb_pipeline.settings import Settings
-from kb_pipeline.steps.metadata import checked_readers
 
 ArticleOf = Callable[[str], str | None]
 """The id of the article that an item is or becomes; ``None`` if no such item was listed."""
@@ -97,15 +97,10 @@ class Options(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     kind: str
-    readers: tuple[str, ...] = Field((), description="Users and groups that may read its articles.")
+    readers: Names = Field((), description="Users and groups that may read its articles.")
     schedule: str = Field("30 1 * * *", description="When Dagster takes it in, as cron; empty: only on request.")
     include: tuple[str, ...] = Field((), description="Only what has a path or title like one of these (guide/*).")
     exclude: tuple[str, ...] = Field((), description="Nothing that has a path or title like one of these.")
-
-    @field_validator("readers")
-    @classmethod
-    def _are_names(cls, value: tuple[str, ...]) -> tuple[str, ...]:
-        return tuple(checked_readers(value))
 
     @classmethod
     def name_for(cls, given: Mapping[str, object]) -> str:

@@ -1,4 +1,4 @@
-"""Who may read what several rules restrict at once: whoever all of them let read.
+"""Names of who may read; and who may read what several rules restrict at once: whoever all of them let read.
 
 An article names users and groups, any of which suffices. So a group that only one rule names is kept if all of its
 members may read by the others, or else its members who may.
@@ -6,6 +6,14 @@ members may read by the others, or else its members who may.
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from typing import Annotated
+
+from pydantic import AfterValidator
+
+from kb_pipeline.steps.metadata import checked_readers
+
+Names = Annotated[tuple[str, ...], AfterValidator(lambda names: tuple(checked_readers(names)))]
+"""Of users and groups, as they are declared."""
 
 
 @dataclass(frozen=True)

@@ -18,12 +18,12 @@ from kb_pipeline.intake.json_api import JsonApi, checked_address
 from kb_pipeline.intake.page_links import rewrite_page
 from kb_pipeline.intake.prose import page_of, why_no_article
 from kb_pipeline.intake.service import DeniedError
+from kb_pipeline.intake.shared_readers import Names
 from kb_pipeline.settings import Settings
 from kb_pipeline.steps.fingerprint import fingerprint
 from kb_pipeline.steps.formats import is_picture
 from kb_pipeline.steps.html.images import Stems
 from kb_pipeline.steps.main_file import INDEX_FILE
-from kb_pipeline.steps.metadata import checked_readers
 
 _API = "/api/v2/help_center"
 _A_PAGE = {"page[size]": "100"}
@@ -40,14 +40,9 @@ class ZendeskOptions(Options):
     user: str = Field(
         "", description="Whose API token is in KB_INTAKE_PASSWORDS; without one only what is public is read."
     )
-    segments: Mapping[str, tuple[str, ...]] = Field({}, description="Users and groups here, by user segments there.")
+    segments: Mapping[str, Names] = Field({}, description="Users and groups here, by user segments there.")
 
     _is_address = field_validator("url")(checked_address)
-
-    @field_validator("segments")
-    @classmethod
-    def _name_readers(cls, value: Mapping[str, tuple[str, ...]]) -> Mapping[str, tuple[str, ...]]:
-        return {segment: tuple(checked_readers(readers)) for segment, readers in value.items()}
 
 
 class ZendeskSource(IntakeSource):

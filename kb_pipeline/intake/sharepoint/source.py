@@ -22,6 +22,7 @@ from kb_pipeline.intake.json_api import checked_address
 from kb_pipeline.intake.page_links import rewrite_markdown, rewrite_page
 from kb_pipeline.intake.prose import page_of, why_no_article
 from kb_pipeline.intake.service import DeniedError
+from kb_pipeline.intake.shared_readers import Names
 from kb_pipeline.intake.sharepoint.canvas import html_of
 from kb_pipeline.intake.sharepoint.graph import PERMISSION, GraphApi
 from kb_pipeline.intake.sharepoint.libraries import (
@@ -39,7 +40,6 @@ from kb_pipeline.steps.fingerprint import fingerprint
 from kb_pipeline.steps.html.decode import decode
 from kb_pipeline.steps.html.images import safe_stem
 from kb_pipeline.steps.main_file import INDEX_FILE, PAGES, format_of, is_article_of_tree, why_document_not_read
-from kb_pipeline.steps.metadata import checked_readers
 from kb_pipeline.store.files import remove_folder
 from kb_pipeline.store.locks import Locks
 
@@ -59,15 +59,10 @@ class SharePointOptions(Options):
     url: str = Field(description="The address of the site: https://example.sharepoint.com/sites/handbook")
     libraries: tuple[str, ...] = Field((), description="Names of document libraries; default: all that the site shows.")
     pages: bool = Field(True, description="Take in the site's pages.")
-    groups: Mapping[str, tuple[str, ...]] = Field({}, description="Users and groups here, by the site's own groups.")
+    groups: Mapping[str, Names] = Field({}, description="Users and groups here, by the site's own groups.")
     graph: str = Field("https://graph.microsoft.com", description="Where Microsoft Graph is, in a national cloud.")
 
     _are_addresses = field_validator("url", "graph")(checked_address)
-
-    @field_validator("groups")
-    @classmethod
-    def _name_readers(cls, value: Mapping[str, tuple[str, ...]]) -> Mapping[str, tuple[str, ...]]:
-        return {group: tuple(checked_readers(readers)) for group, readers in value.items()}
 
 
 class SharePointSource(IntakeSource):
