@@ -5,6 +5,7 @@ Paths are those of ``universal_pathlib``, so they may be local or on object stor
 
 import contextlib
 import os
+import re
 import shutil
 import uuid
 from collections.abc import Callable, Iterable, Iterator
@@ -23,6 +24,8 @@ from kb_pipeline.store.azure_blob import AT_ONCE
 _SETTLED_AT_ONCE = 32
 """Files that a disk is told to write at the same time: it waits, not this program."""
 
+TEMPORARY = re.compile(r"\.[0-9a-f]{32}")
+"""Names of files while they are written."""
 _ADVICE = "check that it exists and may be used"
 
 R = TypeVar("R", bound=Record)

@@ -9,7 +9,6 @@ share one store of it; conversions and vectors are kept for the run that makes t
 """
 
 import os
-import re
 import shutil
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -24,7 +23,7 @@ from kb_pipeline.flow.layers.chunk_embeddings import ChunkEmbeddingsLayer, keep_
 from kb_pipeline.flow.layers.converted_markdown import ConvertedMarkdownLayer, kept_conversion, previewed_conversion
 from kb_pipeline.flow.workspace import Workspace
 from kb_pipeline.settings import Settings
-from kb_pipeline.store.files import copy_file
+from kb_pipeline.store.files import TEMPORARY, copy_file
 from kb_pipeline.store.kept import COPIES
 from kb_pipeline.store.layout import DESCRIPTIONS, Layout
 from kb_pipeline.store.state import load_state, save_state
@@ -33,7 +32,6 @@ _FOLDER, _IN_USE = "previews", "in-use.lock"
 _SAID = (DESCRIPTIONS, "descriptions/by-page", "descriptions/by-recording")
 _SHARED = ("models", "network", "locks/images", *_SAID, *(f"{COPIES}/{name}" for name in _SAID))
 """Folders of the live home: models, what was said of images, pages and recordings, and the locks on that."""
-_TEMPORARY = re.compile(r"\.[0-9a-f]{32}")
 
 
 @contextmanager
@@ -134,5 +132,5 @@ def _link(source: UPath, target: UPath) -> None:
     for name, _, files in os.walk(str(source)):
         below = Path(name).relative_to(str(source)).as_posix()
         for file in files:
-            if not _TEMPORARY.fullmatch(file):
+            if not TEMPORARY.fullmatch(file):
                 copy_file(source / below / file, target / below / file)

@@ -2,10 +2,10 @@
 
 import contextlib
 import os
-import re
 import time
 from pathlib import Path
 
+from kb_pipeline.store.files import TEMPORARY
 from kb_pipeline.store.kept import COPIES
 from kb_pipeline.store.layout import CONVERSIONS, PREVIEWED, Layout
 
@@ -23,8 +23,6 @@ _FOLDERS = (
     PREVIEWED,
     COPIES,
 )
-_TEMPORARY = re.compile(r"\.[0-9a-f]{32}")
-"""Names that :mod:`kb_pipeline.store.files` gives to files while they are written."""
 _ABANDONED_SECONDS = 3600.0
 """Writing a file takes a moment, so an older temporary file has no writer any more."""
 
@@ -43,7 +41,7 @@ def _sweep(root: Path, before: float) -> list[str]:
     removed: list[str] = []
     for name, _, files in os.walk(root, topdown=False):
         folder = Path(name)
-        for path in (folder / file for file in files if _TEMPORARY.fullmatch(file)):
+        for path in (folder / file for file in files if TEMPORARY.fullmatch(file)):
             with contextlib.suppress(FileNotFoundError):
                 if path.stat().st_mtime < before:
                     path.unlink()
