@@ -143,7 +143,7 @@ class CosmosConversations(ConversationStore):
     async def _of_anybody(self, kind: Kind, key: str) -> list[tuple[str, StoredEntry]]:
         with self._account.translated_errors():
             container = await self._account.container()
-            parameters: list[dict[str, object]] = [{"name": "@key", "value": _searched_key(kind, key)}]
+            parameters = _parameters({"@key": _searched_key(kind, key)})
             # without a partition key, those of all users are looked into
             documents = [each async for each in container.query_items(_OF_ANYBODY, parameters=parameters)]
         return [
@@ -158,17 +158,13 @@ class CosmosConversations(ConversationStore):
         with self._account.translated_errors():
             container = await self._account.container()
             if user_id is None:  # without a partition key, all of them are read
-                parameters: list[dict[str, object]] = [{"name": name, "value": value} for name, value in values.items()]
-                documents = [each async for each in container.query_items(_SINCE, parameters=parameters)]
+                documents = [each async for each in container.query_items(_SINCE, parameters=_parameters(values))]
             else:
                 documents = await _query(container, user_id, f"{_SINCE} AND c.userId = @user", values)
         return [entry for document in sorted(documents, key=_place_of) for entry in _entries_of(document)]
 
     async def each_since(self, at: str, kinds: Collection[Kind]) -> AsyncIterator[Sequence[Entry]]:
-        parameters: list[dict[str, object]] = [
-            {"name": "@at", "value": at},
-            {"name": "@kinds", "value": list(kinds)},
-        ]
+        parameters = _parameters({"@at": at, "@kinds": list(kinds)})
         with self._account.translated_errors():
             container = await self._account.container()
             async for document in container.query_items(_SINCE, parameters=parameters, max_item_count=_READ_AT_ONCE):
@@ -350,10 +346,12 @@ async def _done(container: "ContainerProxy", user_id: str, operations: Sequence[
     return True
 
 
+def _parameters(values: Mapping[str, object]) -> list[dict[str, object]]:
+    return [{"name": name, "value": value} for name, value in values.items()]
+
+
 async def _query(container: "ContainerProxy", user_id: str, query: str, values: Mapping[str, object]) -> list[Document]:
-    parameters: list[dict[str, object]] = [
-        {"name": name, "value": value} for name, value in {"@user": user_id, **values}.items()
-    ]
+    parameters = _parameters({"@user": user_id, **values})
     return [document async for document in container.query_items(query, parameters=parameters, partition_key=user_id)]
 
 
