@@ -8,6 +8,7 @@ import re
 from typing import NamedTuple
 
 from kb_pipeline.sources.docx.styles import Element, WordStyles, child, is_on, value
+from kb_pipeline.steps.html.list_numbers import in_letters
 
 _LEVELS = 9
 """As many as Word has."""
@@ -175,17 +176,7 @@ def _written(number: int, kind: str) -> str:
         letter = chr(ord("a") + (number - 1) % 26) * ((number - 1) // 26 + 1)
         return letter if kind == "lowerLetter" else letter.upper()
     if kind in ("lowerRoman", "upperRoman") and 0 < number <= _LONGEST_ROMAN:
-        roman = _roman(number)
-        return roman if kind == "lowerRoman" else roman.upper()
+        return in_letters(number, "lower-roman" if kind == "lowerRoman" else "upper-roman")
     if kind == "decimalZero":
         return f"{number:02}"
     return "" if kind in ("none", "bullet") else str(number)
-
-
-def _roman(number: int) -> str:
-    digits = (1000, "m"), (900, "cm"), (500, "d"), (400, "cd"), (100, "c"), (90, "xc"), (50, "l"), (40, "xl"), (10, "x")
-    written = ""
-    for worth, letters in (*digits, (9, "ix"), (5, "v"), (4, "iv"), (1, "i")):
-        written += letters * (number // worth)
-        number %= worth
-    return written

@@ -25,6 +25,9 @@ _SET_OFF = 1200
 """Hundredths of a point of space above a line."""
 _LISTS = {"buAutoNum": "ol", "buChar": "ul", "buBlip": "ul", "buNone": ""}
 
+_LETTERS = {"alphaLc": ' type="a"', "alphaUc": ' type="A"', "romanLc": ' type="i"', "romanUc": ' type="I"'}
+"""Attributes of lists by how the schemes of their numbers begin."""
+
 Element = Any
 """An element of lxml."""
 
@@ -89,7 +92,8 @@ def _nested(items: Sequence[Paragraph]) -> str:
             at = beside
             continue
         first = items[at]
-        html += f'<ol start="{first.start}">' if first.start != 1 else f"<{kind}>"
+        start = f' start="{first.start}"' if first.start != 1 else ""
+        html += f"<{kind}{_LETTERS.get(first.scheme[:7], '')}{start}>"
         while at < len(items) and _goes_on(first, items[at]):
             below = at + 1
             while below < len(items) and items[below].level > level:

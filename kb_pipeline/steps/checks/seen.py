@@ -145,6 +145,8 @@ def _numbers(body: LexborNode) -> Iterator[tuple[int, str]]:
     for numbered in body.css("ol"):
         items = [item for item in numbered.iter() if item.tag == "li"]
         values, attributes = [_integer(item.attributes.get("value")) for item in items], numbered.attributes
+        if (attributes.get("type") or "1") != "1":  # letters
+            continue
         if not ("start" in attributes or "reversed" in attributes or any(value is not None for value in values)):
             continue
         step = -1 if "reversed" in attributes else 1

@@ -15,7 +15,7 @@ from kb_pipeline.steps.html.content import PageContent, document_content, find_c
 from kb_pipeline.steps.html.dom import Element
 from kb_pipeline.steps.html.images import contexts_of
 from kb_pipeline.steps.html.links import collect_links
-from kb_pipeline.steps.html.list_numbers import split_lists
+from kb_pipeline.steps.html.list_numbers import spell_letters, split_lists
 from kb_pipeline.steps.html.markdown import write_markdown
 from kb_pipeline.steps.html.page_marks import mark_pages
 from kb_pipeline.steps.html.paragraphs import tidy_blocks
@@ -96,6 +96,7 @@ def flatten_tree(main: Element, placeholders: Placeholders) -> Flattened:
     links = collect_links(main)  # while code in link labels is still text
     mark_inline_code(main, placeholders)
     tidy_emphasis(main)
+    spell_letters(main)
     tables = flatten_tables(main)
     split_lists(main)
     tidy_blocks(main)

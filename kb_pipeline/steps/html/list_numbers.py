@@ -1,15 +1,71 @@
-"""The numbers of a list, as its page shows them: where it starts, numbers of its own (``value``), and backwards."""
+"""The numbers of a list, as its page shows them: where it starts, numbers of its own (``value``), and backwards.
+
+Also here: letters and Roman numbers, which markdown does not have, so that they become words of their items.
+"""
 
 import re
 
 from lxml import etree
 
-from kb_pipeline.steps.html.dom import Element, first_line
+from kb_pipeline.steps.html.dom import Element, classes, first_line
 
 _NUMBER = re.compile(r"\s*([+-]?[0-9]{1,8})\s*")
 _OTHER_SIGN = "\ue002"
 """Stands where the number of an item ends with a bracket; ``decode`` removes such characters from the source."""
 _SIGNED = re.compile(rf"(?<=\d)\. {_OTHER_SIGN}")
+
+
+_TYPES = {"a": "lower-alpha", "A": "upper-alpha", "i": "lower-roman", "I": "upper-roman"}
+_CLASSES = {
+    **{"loweralpha": "lower-alpha", "upperalpha": "upper-alpha"},
+    **{"lowerroman": "lower-roman", "upperroman": "upper-roman"},
+}
+"""What Sphinx and AsciiDoctor call kinds of numbers."""
+_STYLE = re.compile(r"list-style(?:-type)?\s*:[^;]*?\b(none|decimal|(?:lower|upper)-(?:alpha|latin|roman))\b", re.I)
+_MOST = 3999
+"""Numbers above it are written as digits."""
+
+
+def spell_letters(main: Element) -> None:
+    """Write the letters and Roman numbers of lists before their items, in place: texts refer to "step b"."""
+    for numbered in list(main.iter("ol")):
+        if kind := _kind_of(numbered):
+            for item, number in zip(numbered.findall("li"), numbers_of(numbered), strict=True):
+                line = first_line(item)
+                line.text = f"{in_letters(number, kind)}. {(line.text or '').lstrip()}"
+            numbered.tag = "ul"
+
+
+def _kind_of(numbered: Element) -> str:
+    """Return the kind of the letters that number a list; "" if it has none."""
+    if styled := _STYLE.search(numbered.get("style") or ""):
+        kind = styled[1].lower().replace("latin", "alpha")
+        return kind if "-" in kind else ""
+    named = (kind for name in classes(numbered) if (kind := _CLASSES.get(name)))
+    return _TYPES.get(numbered.get("type") or "") or next(named, "")
+
+
+def in_letters(number: int, kind: str) -> str:
+    """Return a number as one of the ``kind`` is written, such as ``lower-roman``."""
+    if not 0 < number <= _MOST:
+        return str(number)
+    letters = _roman(number) if kind.endswith("roman") else _alphabetic(number)
+    return letters.upper() if kind.startswith("upper") else letters
+
+
+def _alphabetic(number: int) -> str:
+    """Return ``a`` to ``z``, then ``aa``, ``ab`` and so on."""
+    rest, last = divmod(number - 1, 26)
+    return (_alphabetic(rest) if rest else "") + chr(ord("a") + last)
+
+
+def _roman(number: int) -> str:
+    digits = (1000, "m"), (900, "cm"), (500, "d"), (400, "cd"), (100, "c"), (90, "xc"), (50, "l"), (40, "xl"), (10, "x")
+    written = ""
+    for worth, letters in (*digits, (9, "ix"), (5, "v"), (4, "iv"), (1, "i")):
+        written += letters * (number // worth)
+        number %= worth
+    return written
 
 
 def numbers_of(numbered: Element) -> list[int]:

@@ -54,7 +54,7 @@ def html(*paragraphs: str) -> str:
         ),
         pytest.param(
             (item("A"), item("B", "alphaLcParenR"), item("C", "alphaLcParenR")),
-            "<ol><li>A</li></ol><ol><li>B</li><li>C</li></ol>",
+            '<ol><li>A</li></ol><ol type="a"><li>B</li><li>C</li></ol>',
             id="letters are numbers of their own",
         ),
         pytest.param((item("A", "circleNumDbPlain", 2),), '<ol start="2"><li>A</li></ol>', id="in circles"),

@@ -27,6 +27,24 @@ def test_items_have_the_numbers_of_their_page(html: str, expected: str) -> None:
     assert markdown(html) == expected
 
 
+@pytest.mark.parametrize(
+    ("html", "expected"),
+    [
+        ("<ol type=a><li>One<li>Two</ol>", "- a. One\n- b. Two"),
+        ("<ol type=A start=3><li>One</ol>", "- C. One"),
+        ("<ol type=i><li><p>One</p><li value=9>Nine</ol>", "- i. One\n- ix. Nine"),
+        ("<ol class='loweralpha simple'><li><b>One</b></ol>", "- a. **One**"),
+        ("<ol style='list-style-type: upper-roman' start=14><li>One</ol>", "- XIV. One"),
+        ("<ol type=a start=27><li>One</ol>", "- aa. One"),
+        ("<ol type=a style='list-style: decimal'><li>One</ol>", "1. One"),
+        ("<ol><li>One<ol type=a><li>Two</ol></ol>", "1. One\n   - a. Two"),
+        ("<table><tr><th>a<th>b<tr><td>x<td><ol type=a><li>y</ol></table>", "| a | b |\n| --- | --- |\n| x | • a. y |"),
+    ],
+)
+def test_items_counted_in_letters_have_them_as_words_since_markdown_has_digits_only(html: str, expected: str) -> None:
+    assert markdown(html) == expected
+
+
 def test_a_reader_of_the_markdown_sees_the_same_numbers() -> None:
     starts = re.findall(
         r"<ol(?: start=\"(\d+)\")?>", rendered(markdown("<ol><li>a<li value=4>b<li>c<li value=1>d</ol>"))
