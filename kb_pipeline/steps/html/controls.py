@@ -1,4 +1,4 @@
-"""Controls that are part of the text: buttons in a sentence, the values of fields, and ticks, as readers see them.
+"""Controls that are part of the text: buttons in a sentence, values of fields and bars, and ticks, as readers see them.
 
 ``Click <button>Save</button>.`` is a sentence; a button that stands alone is a tool of the page, as is everything in a
 form that sends something. Not here: buttons that are labels of panels (``panel_labels``), image buttons (``page``).
@@ -26,9 +26,12 @@ from kb_pipeline.steps.html.dom import (
 _TICKS = {True: "☑", False: "☐"}
 _DOTS = {True: "◉", False: "○"}
 _MARKS = frozenset({*_TICKS.values(), *_DOTS.values()})
-_CONTROLS = ("button", "input", "select", "textarea")
+_CONTROLS = ("button", "input", "select", "textarea", "progress", "meter")
 _UNSEEN_FIELDS = names("hidden file image color range password")
-_BUTTONS = names("submit button reset")
+_BUTTONS = {"submit": "Submit", "reset": "Reset", "button": ""}
+"""What browsers write on buttons for which the page names nothing."""
+_TYPED = names("text number email url tel date time datetime-local month week")
+"""Fields that show the value that a page gives them."""
 _PLACES = names("p li td th dt dd caption figcaption legend label summary")
 """Elements in which a control beside words is part of what they say."""
 _CELLS = names("td th dt dd")
@@ -57,7 +60,9 @@ def show_controls(page: Element) -> None:
             continue
         following = control.getnext()
         is_joined = not control.tail and following is not None and following.tag in (*_CONTROLS, "label")
-        replace_with_text(control, text)
+        previous = control.getprevious()
+        is_glued = previous is not None and not previous.tail and has_text(previous)
+        replace_with_text(control, f" {text}" if is_glued else text)
         if is_joined or text in _MARKS:
             control.tail = f" {control.tail or ''}"
 
@@ -75,8 +80,12 @@ def _tick_of(element: Element) -> str | None:
     if "checkbox" in kinds and {"checkbox-on", "checkbox-off"} & set(kinds):  # Notion
         return _TICKS["checkbox-on" in kinds]
     parent = element.getparent()
-    if element.tag == "li" and parent is not None and "inline-task-list" in classes(parent):  # Confluence
+    of_list = classes(parent) if element.tag == "li" and parent is not None else []
+    if "inline-task-list" in of_list:  # Confluence
         return _TICKS["checked" in kinds]
+    icon = next(element.iter("i"), None) if "checklist" in of_list else None
+    if icon is not None and not has_text(icon):  # AsciiDoctor
+        return _TICKS[any("check" in name for name in classes(icon))]
     return None
 
 
@@ -96,6 +105,8 @@ def _text_of(control: Element, label: Element | None) -> str:
         return ", ".join(_chosen(control))
     if control.tag == "button":
         return text_of(control) or control.get("aria-label") or control.get("title") or ""
+    if control.tag in ("progress", "meter"):
+        return text_of(control) or _filled(control)
     if control.tag == "textarea":
         return text_of(control) or control.get("placeholder") or ""
     if kind in ("checkbox", "radio"):
@@ -104,16 +115,27 @@ def _text_of(control: Element, label: Element | None) -> str:
         return (_TICKS if kind == "checkbox" else _DOTS)[control.get("checked") is not None]
     if kind in _UNSEEN_FIELDS:
         return ""
-    return control.get("value") or ("" if kind in _BUTTONS else control.get("placeholder") or "")
+    if kind in _BUTTONS:
+        return control.get("value", _BUTTONS[kind])
+    return control.get("value") or control.get("placeholder") or ""
+
+
+def _filled(bar: Element) -> str:
+    """Return how far a bar is filled, in percent."""
+    try:
+        value, most = float(bar.get("value") or ""), float(bar.get("max") or 1)
+    except ValueError:
+        return ""
+    return f"{value / most:.0%}" if 0 <= value <= most and most else ""
 
 
 def _chosen(select: Element) -> Iterator[str]:
     """Yield what a list shows: the chosen options, or the first one; all of a list that is open."""
-    options = [option for option in select.iter("option") if has_text(option)]
+    options = [option for option in select.iter("option") if has_text(option) or option.get("label")]
     chosen = [option for option in options if option.get("selected") is not None]
     is_open = select.get("multiple") is not None or (select.get("size") or "1") not in ("", "0", "1")
     for option in chosen or (options if is_open else options[:1]):
-        yield text_of(option)
+        yield text_of(option) or option.get("label") or ""
 
 
 def _shows_what_follows(label: Element) -> bool:
@@ -156,15 +178,28 @@ class _Lines:
 
 
 def _is_in_text(control: Element, is_labelled: bool, lines: _Lines) -> bool:
-    if is_inside(control, "pre", "nav", "button", "select") or any(map(_sends, control.iterancestors("form"))):
+    if is_inside(control, "pre", "nav", "button", "select") or _is_in_form(control):
         return False
-    line = next((each for each in control.iterancestors() if each.tag in BLOCKS or each.tag == "label"), None)
+    around = (each for each in control.iterancestors() if each.tag in BLOCKS or each.tag == "label")
+    line = next((each for each in around if each.tag != "label" or has_text(each)), None)
     if line is None or line.tag in _CELLS:
         return line is not None
     before, after = lines.beside(control, line)
     if line.tag in HEADINGS:
         return after or not before  # what follows the words of a heading is a tool: "Copy link"
-    return is_labelled or ((before or after) if line.tag in _PLACES else _touches_words(control, line))
+    if is_labelled or (before and after) or ((before or after) and (line.tag in _PLACES or _states(control))):
+        return True
+    return _touches_words(control, line)
+
+
+def _states(control: Element) -> bool:
+    """Return whether a control says something of the words beside it, as a tick or a value does, and no tool."""
+    kind = (control.get("type") or "text").lower()
+    return control.tag == "input" and (kind == "checkbox" or (kind in _TYPED and bool(control.get("value"))))
+
+
+def _is_in_form(control: Element) -> bool:
+    return any(map(_sends, control.iterancestors("form")))
 
 
 def _sends(form: Element) -> bool:

@@ -12,10 +12,11 @@ from typing import NamedTuple
 
 from lxml import etree
 
-from kb_pipeline.steps.html.dom import Element, names, remove, says_something
+from kb_pipeline.steps.html.dom import Element, is_inside, names, remove, says_something
 from kb_pipeline.steps.html.looks import Hiding, Look, expanded, is_picture, look_of
 from kb_pipeline.steps.html.panel_labels import label_panels
 from kb_pipeline.steps.html.panels import Panels
+from kb_pipeline.steps.html.picture_sources import fades_in, loads_late
 from kb_pipeline.steps.html.style_sheets import Declaration, DeclaredStyles
 from kb_pipeline.wording import counted
 
@@ -71,7 +72,11 @@ def hide(page: Element) -> list[HiddenText]:
         is_alike = around is not None and around.are_of_all_with(looks)
         hidings[element] = around if around and is_alike else _Hidings(element, looks, is_clear, is_escaped)
     hidden = dict.fromkeys(_silent_in(page), "aria-hidden")
-    hidden |= {element: each.whole.way for element, each in hidings.items() if each.is_surely_away}
+    hidden |= {
+        element: way
+        for element, each in hidings.items()
+        if each.is_surely_away and not _appears(element, way := each.whole.way)
+    }
     unseen = {each.unseen_in: "visibility" for each in hidings.values() if each.unseen_in is not None}
     panels = Panels(page, unseen | hidden, styles.opened, lambda element: not hidings[element].text.way)
     found = list(_hidden_in(page, hidings, hidden, panels))
@@ -156,7 +161,7 @@ def _hidden_in(
             yield HiddenText(element, 0 if is_icon else words, hidden[element], is_whole=True)
         else:
             is_unseen = each.unseen_in is not None and not panels.opens(each.unseen_in)
-            if is_unseen and element.tag in _PICTURES:
+            if is_unseen and element.tag in _PICTURES and not _appears(element, "visibility"):
                 yield HiddenText(element, 0, "visibility", is_whole=True)
             elif is_unseen or (text.way and text.is_sure):
                 yield HiddenText(element, _words_in([element]), "visibility" if is_unseen else text.way, is_whole=False)
@@ -166,6 +171,18 @@ def _hidden_in(
                 way = doubt or text.way or ("visibility" if each.may_be_unseen and each.unseen_in is None else "")
                 if way:
                     yield HiddenText(element, _words_in([element]), way, is_whole=False, is_sure=False)
+
+
+def _appears(element: Element, way: str) -> bool:
+    """Return whether readers see something in the place of an element that is hidden by itself.
+
+    A script shows a picture once it is loaded, and a box to be ticked is drawn by what stands beside it.
+    """
+    if element.tag == "img":
+        return loads_late(element) or (way == "opacity" and fades_in(element))
+    is_box = element.tag == "input" and (element.get("type") or "").lower() in ("checkbox", "radio")
+    is_own = element.get("type") == "checkbox" or is_inside(element, "label", "td")
+    return is_box and is_own and way not in ("display", "visibility")
 
 
 def _silent_in(page: Element) -> Iterator[Element]:

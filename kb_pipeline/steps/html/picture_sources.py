@@ -11,16 +11,22 @@ from kb_pipeline.records import ImageInfo, ImageProblem
 from kb_pipeline.steps.html.dom import Element, has_text, text_of
 from kb_pipeline.steps.html.image_files import ImageFiles
 
-LATE_SOURCES = re.compile(r"data-(?:[a-z]+-)*(?:src|srcset|original|lazy|echo|img|image)")
+LATE_SOURCES = re.compile(r"data-(?:[a-z]+-)*(?:[a-z]*src|srcset|original|lazy|echo|img|image|bg|background)")
 """Attributes in which tools that load pictures late name them."""
-_OTHERS = ("srcset", "data-noscript", "data-sources")
 _WIDTHS = re.compile(r"\s[0-9]+w\s*(?:,|$)")
 """Of pictures that are told by their widths, a screen that is wide shows the widest."""
+_BUTTON = 64
+"""Pixels of the shorter side up to which a picture may be the sign on a button."""
 _SPACER = 32
 """Pixels up to which a picture may stand in the place of another one."""
 _BACKGROUND = re.compile(r"background(?:-image)?\s*:[^;]*?url\(\s*['\"]?([^'\")]+)", re.I)
 _BACKED = ("div", "span", "a", "figure", "section", "i", "td")
 _REMOTE = re.compile(r"\s*(?:[a-z][a-z0-9+.-]*:|//)", re.I)
+
+
+_NOSCRIPT = "data-noscript"
+"""The attribute in which the picture for readers without scripts is kept."""
+_OTHERS = ("srcset", _NOSCRIPT, "data-sources")
 
 
 def show_pictures(page: Element, files: ImageFiles) -> None:
@@ -43,10 +49,32 @@ def show_pictures(page: Element, files: ImageFiles) -> None:
         if address and isinstance(files.find(address), ImageInfo):
             _become_image(drawing, address)
     for box in list(page.iter(*_BACKED)):
-        match = _BACKGROUND.search(box.get("style") or "") if not len(box) and not has_text(box) else None
-        if match and isinstance(files.find(match[1]), ImageInfo):
-            image = box.makeelement("img", src=match[1], alt=box.get("aria-label") or box.get("title") or "")
+        addresses = _backgrounds(box) if not len(box) and not has_text(box) else []
+        if address := next((each for each in addresses if isinstance(files.find(each), ImageInfo)), ""):
+            image = box.makeelement("img", src=address, alt=box.get("aria-label") or box.get("title") or "")
             box.append(image)
+    for button in list(page.iter("button")):
+        images = [find_file(image, files) for image in button.iter("img")]
+        if any(isinstance(info, ImageInfo) and min(info.width, info.height) > _BUTTON for info in images):
+            button.tag = "div"  # a click enlarges the picture
+
+
+def _backgrounds(box: Element) -> list[str]:
+    late = [
+        address for name in box.attrib if LATE_SOURCES.fullmatch(str(name)) for address in _addresses(box, str(name))
+    ]
+    match = _BACKGROUND.search(box.get("style") or "")
+    return [*late, match[1]] if match else late
+
+
+def loads_late(image: Element) -> bool:
+    """Return whether a script gives the image its file."""
+    return any(name == _NOSCRIPT or LATE_SOURCES.fullmatch(str(name)) for name in image.attrib)
+
+
+def fades_in(image: Element) -> bool:
+    """Return whether a script or the browser shows the image as soon as its file is there."""
+    return image.get("loading") == "lazy" or image.get("onload") is not None
 
 
 def find_file(image: Element, files: ImageFiles) -> ImageInfo | ImageProblem:
@@ -85,8 +113,13 @@ def _may_be_spacer(info: ImageInfo) -> bool:
 def _opened_by(image: Element, shown: ImageInfo, files: ImageFiles) -> ImageInfo:
     """Return the larger picture that a click on this one opens, or this one."""
     link = next(image.iterancestors("a"), None)
-    opened = files.find(link.get("href") or "") if link is not None and not has_text(link) else shown
-    return opened if isinstance(opened, ImageInfo) and 0 < _area(shown) < _area(opened) else shown
+    if link is None or has_text(link):
+        return shown
+    named = (
+        files.find(str(value)) for name, value in link.attrib.items() if name == "href" or name.startswith("data-")
+    )
+    opened = max((each for each in named if isinstance(each, ImageInfo)), key=_area, default=shown)
+    return opened if 0 < _area(shown) < _area(opened) else shown
 
 
 def _take_from_noscript(hidden: Element) -> None:
@@ -98,7 +131,7 @@ def _take_from_noscript(hidden: Element) -> None:
     for beside in (hidden.getprevious(), hidden.getnext()):
         twin = next(beside.iter("img"), None) if beside is not None and not has_text(beside) else None
         if twin is not None:
-            twin.set("data-noscript", address)
+            twin.set(_NOSCRIPT, address)
             twin.set("alt", twin.get("alt") or alt)
             return
     if address and not _REMOTE.match(address):  # what counts readers is elsewhere

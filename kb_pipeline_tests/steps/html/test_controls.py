@@ -24,6 +24,14 @@ from kb_pipeline_tests.steps.html.pages import convert, markdown
         ("<p>Sum <output>42</output>.", "Sum 42."),
         ("<h2>The <button>Save</button> button</h2>", "## The Save button"),
         ("<form action=/s><h2>Page</h2><p>Click <button>Save</button>.</form>", "## Page\n\nClick Save."),
+        ("<div><span>Click</span> <button>Save</button> <span>to finish.</span></div>", "Click Save to finish."),
+        ("<p>Press <input type=submit> now.", "Press Submit now."),
+        ("<p>Press <input type=submit value=''> now.", "Press now."),
+        ("<p>Choose <select><option label=High value=h></select>.", "Choose High."),
+        ("<p>Used: <meter value=0.6>60 %</meter> of it.", "Used: 60 % of it."),
+        ("<p>Done: <progress value=7 max=10></progress>.", "Done: 70%."),
+        ("<p>Done: <progress></progress>.", "Done: ."),
+        ("<div><span>Port</span><input value=8080 readonly></div>", "Port 8080"),
         ("<p>Press <button>Yes</button><button>No</button> now.", "Press Yes No now."),
     ],
 )
@@ -48,6 +56,9 @@ def test_a_control_may_fill_a_cell_alone() -> None:
         "<ul><li><button>TOOL</button></li></ul>",
         "<p>Some <button hidden>TOOL</button> words</p>",
         "<button>TOOL</button>",
+        "<div><span>Version</span><select><option>TOOL</select></div>",
+        "<div><span>Find</span><input type=search value=TOOL></div>",
+        "<progress value=5 max=10>TOOL</progress>",
     ],
 )
 def test_a_tool_of_the_page_is_no_text(tool: str) -> None:
@@ -68,6 +79,10 @@ TICKED = "- ☑ Backup\n- ☐ Alarm"
         "<li role=checkbox aria-checked=true>Backup<li role=checkbox aria-checked=false>Alarm",
         "<li><div class='checkbox checkbox-on'></div> <b></b>Backup<li><div class='checkbox checkbox-off'></div> Alarm",
         "<li data-list=checked>Backup<li data-list=unchecked>Alarm",
+        "<li><label><input type=checkbox checked><span class=indicator></span></label> Backup"
+        "<li><label><input type=checkbox><span class=indicator></span></label> Alarm",
+        "<li><div><input type=checkbox checked> <span>Backup</span></div>"
+        "<li><div><input type=checkbox> <span>Alarm</span></div>",
         "<li data-checked=true><p>Backup</p><li data-checked=false><p>Alarm</p>",
     ],
 )
@@ -77,6 +92,28 @@ def test_ticked_items_are_told_from_others(items: str) -> None:
 
 def test_tasks_of_confluence_are_ticked_by_their_class() -> None:
     assert markdown("<ul class=inline-task-list><li class=checked>Backup<li>Alarm</ul>") == TICKED
+
+
+def test_items_of_asciidoctor_are_ticked_by_their_icon() -> None:
+    checked, unchecked = "<i class='fa fa-check-square-o'></i>", "<i class='fa fa-square-o'></i>"
+    html = f"<ul class=checklist><li><p>{checked} Backup</p><li><p>{unchecked} Alarm</p></ul>"
+    assert markdown(html) == TICKED
+
+
+@pytest.mark.parametrize("style", ["opacity:0", "position:absolute;left:-9999px", "clip-path:inset(100%)"])
+def test_a_box_that_a_page_draws_in_its_own_way_is_ticked_or_not(style: str) -> None:
+    boxes = "<div><input type=checkbox id={0} {1}><label for={0}>{2}</label></div>"
+    html = boxes.format("a", "checked", "Backup") + boxes.format("b", "", "Alarm")
+    assert markdown(f"<style>input{{{style}}}</style>{html}") == "☑ Backup\n\n☐ Alarm"
+    radio = "<label><input type=radio checked> Daily</label>"
+    assert markdown(f"<style>input{{{style}}}</style><p>{radio}</p>") == "◉ Daily"
+
+
+def test_radio_buttons_that_choose_a_tab_are_no_text() -> None:
+    tabs = "<input type=radio id=a checked><label for=a>Pip</label><div>One</div>"
+    strip = "<div><input type=radio id=a checked><input type=radio id=b><p><label for=a>A</label></p></div>"
+    for html in (tabs, strip):
+        assert "◉" not in markdown(f"<style>input{{opacity:0;position:absolute}}</style>{html}")
 
 
 def test_ticks_in_cells_and_radio_buttons() -> None:

@@ -42,6 +42,12 @@ def shown(html: str) -> list[str]:
         "<video poster=real.png></video>",
         "<svg><image xlink:href=real.png /></svg>",
         "<embed type=image/png src=real.png>",
+        "<div class=lazyload data-bg=real.png></div>",
+        "<div data-background-image=real.png role=img></div>",
+        "<button aria-label=Zoom><img src=real.png></button>",
+        "<img src=real.png loading=lazy style='opacity:0; transition:opacity 1s' onload='this.style.opacity=1'>",
+        "<style>.lazy{opacity:0}</style><img class=lazy data-src=real.png src=spacer.gif>",
+        "<img data-cfsrc=real.png style='display:none;visibility:hidden'><noscript><img src=real.png></noscript>",
     ],
 )
 def test_the_picture_that_readers_see_is_shown_wherever_the_page_names_it(html: str) -> None:
@@ -61,6 +67,10 @@ def test_the_picture_that_readers_see_is_shown_wherever_the_page_names_it(html: 
         "<div style='background:url(dark.png)'><img src=real.png></div>",
         "<img src=real.png><div style='background:url(dark.png)'>words</div>",
         "<img src=real.png><noscript><img src='https://e.org/count.gif'></noscript>",
+        "<img src=real.png><img src=dark.png loading=lazy style='display:none'>",
+        "<img src=real.png><img src=dark.png style='opacity:0'>",
+        "<img src=real.png><button><img src=blurred.png></button>",
+        "<div data-bg=dark.png><img src=real.png></div>",
     ],
 )
 def test_other_pictures_that_the_page_names_are_not_shown(html: str) -> None:
@@ -73,6 +83,7 @@ def test_other_pictures_that_the_page_names_are_not_shown(html: str) -> None:
         "<a href=big.png><img src=small.png alt=Window></a>",
         "<a href='./big.png'><picture><img src=small.png></picture></a>",
         "<figure><a href=big.png><img src=small.png></a><figcaption>Window</figcaption></figure>",
+        "<a href='#' data-featherlight=big.png><img src=small.png></a>",
     ],
 )
 def test_a_link_from_a_small_picture_shows_the_large_one(html: str) -> None:
