@@ -297,9 +297,10 @@ def _picture(image: LexborNode, images: Mapping[str, ImageInfo]) -> frozenset[st
     if around is not None and around.tag == "picture":
         nodes += around.css("source")
         around = around.parent
-    larger = _files(around.attributes.get("href")) if around is not None and around.tag == "a" else []
-    if larger and larger[0] in images:
-        return frozenset(larger[:1])
+    if around is not None and around.tag == "a":
+        named = (file for name, value in around.attributes.items() if name != "class" for file in _files(value))
+        if larger := [file for file in named if file in images]:
+            return frozenset(larger)
     named_files = {name for node in nodes for value in node.attributes.values() for name in _files(value)}
     return frozenset(name for name in named_files if name in images and min(_sides(images[name])) > _ICON)
 

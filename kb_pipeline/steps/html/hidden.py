@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from lxml import etree
 
-from kb_pipeline.steps.html.dom import Element, is_inside, names, remove, says_something
+from kb_pipeline.steps.html.dom import Element, has_text, is_inside, names, remove, says_something, text_of
 from kb_pipeline.steps.html.looks import Hiding, Look, expanded, is_picture, look_of
 from kb_pipeline.steps.html.panel_labels import label_panels
 from kb_pipeline.steps.html.panels import Panels
@@ -25,7 +25,12 @@ _NO_TEXT = names("script style noscript template head")
 _UNPAINTED = names("transparent none inherit initial unset")
 _MOVED = names("position margin transform size")
 """Ways to hide an element from which what is inside of it may be moved back."""
-_KEPT = ("class", "id", "role")
+_SPOKEN = names("clip size position")
+"""Ways to hide a text from all who do not let it be read to them."""
+_ICONS = names("i span svg img")
+_NAME = 5
+"""Words of an icon's name."""
+_KEPT = ("class", "id", "role", "type")
 _MAY_HIDE = etree.XPath(
     "boolean(//style | //link[contains(translate(@href, 'DAT', 'dat'), 'data:')] | //@style | //@hidden | //@color"
     " | //@text | //@bgcolor | //*[@aria-hidden='true'])"
@@ -176,13 +181,23 @@ def _hidden_in(
 def _appears(element: Element, way: str) -> bool:
     """Return whether readers see something in the place of an element that is hidden by itself.
 
-    A script shows a picture once it is loaded, and a box to be ticked is drawn by what stands beside it.
+    A script shows a picture once it is loaded, a box to be ticked is drawn by what stands beside it, and an icon that
+    fills a cell is told to those who do not see it.
     """
     if element.tag == "img":
         return loads_late(element) or (way == "opacity" and fades_in(element))
-    is_box = element.tag == "input" and (element.get("type") or "").lower() in ("checkbox", "radio")
-    is_own = element.get("type") == "checkbox" or is_inside(element, "label", "td")
-    return is_box and is_own and way not in ("display", "visibility")
+    if element.tag == "input":
+        kind, is_drawn = element.get("type"), way not in ("display", "visibility")
+        return is_drawn and (kind == "checkbox" or (kind == "radio" and is_inside(element, "label", "td")))
+    return (way in _SPOKEN or element.get("role") == "tooltip") and _names_icon_of_cell(element)
+
+
+def _names_icon_of_cell(element: Element) -> bool:
+    """Return whether a short text is all that stands in a cell beside an icon."""
+    cell = next(element.iterancestors("td", "th"), None)
+    if cell is None or _words_in(element.iter()) > _NAME or text_of(cell) != text_of(element):
+        return False
+    return any(each.tag in _ICONS and not has_text(each) for each in cell.iter())
 
 
 def _silent_in(page: Element) -> Iterator[Element]:

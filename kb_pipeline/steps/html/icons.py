@@ -1,43 +1,70 @@
 """Icons that a style sheet or a drawing shows: in a cell or a sentence their name is what readers see.
 
-Their name is the title of a drawing, or what ``aria-label`` or ``title`` says of an element without text.
-Not here: pictures in files (``images``).
+Their name is the title of a drawing, or what ``aria-label``, ``title`` or a tooltip says of an element without text. In
+a cell that says nothing else it may be the name by which a font of icons knows it: ``check`` and ``times`` are told
+apart. Not here: pictures in files (``images``).
 """
 
-from kb_pipeline.steps.html.dom import BLOCKS, HEADINGS, Element, has_text, names, says_something, text_of
+import re
+from collections.abc import Iterator, Mapping
 
-_ICONS = ("svg", "i", "span", "b", "em", "abbr", "td", "th")
+from kb_pipeline.steps.html.dom import (
+    BLOCKS,
+    HEADINGS,
+    Element,
+    classes,
+    finder,
+    has_text,
+    names,
+    says_something,
+    text_of,
+)
+
+_ICONS = ("svg", "i", "span", "b", "em", "abbr", "td", "th", "a", "div")
 _CELLS = frozenset({"td", "th"})
 _PLACES = names("td th p li dt dd caption")
 _LONGEST = 2000
 """Characters of a line in which a name is looked for."""
 _NO_TEXT = ("button", "nav", "pre", "select", "option", "head", "label", *HEADINGS)
 _HOLDING = ("img", "input", "select", "textarea", "button", "video", "object", "iframe", "a")
+_NAMED = finder("descendant-or-self::*[string(@id)]")
+_TOOLTIP = re.compile(r"data-(?:[a-z]+-)*(?:title|tooltip|tip)")
+_SHORTEST = 3
+"""Letters of an icon's name; what is shorter is its size."""
 
 
 def name_icons(page: Element) -> None:
     """Put the names of icons into the text that says nothing without them, in place."""
     words: dict[Element, str] = {}
+    by_id = {each.get("id") or "": each for each in _NAMED(page)}
     for icon in list(page.iter(*_ICONS)):
-        name = _name_of(icon)
-        if name and _is_missing(icon, name, words):
+        if icon.tag == "div" and icon.get("role") != "img":
+            continue
+        name = _name_of(icon, by_id)
+        if (name and _is_missing(icon, name, words)) or (name := _glyph_alone(icon)):
             icon.attrib.pop("aria-hidden", "")
             for child in list(icon):
                 icon.remove(child)
-            icon.tag = icon.tag if icon.tag in _CELLS else "span"
+            icon.tag = icon.tag if icon.tag in (*_CELLS, "a", "div") else "span"
             icon.text = name
 
 
-def _name_of(icon: Element) -> str:
+def _name_of(icon: Element, by_id: Mapping[str, Element]) -> str:
     if icon.tag == "svg":
-        title = next((text_of(child) for child in icon.iter("title")), "")
-    elif has_text(icon) or next(icon.iter(*_HOLDING, "svg"), None) is not None:
+        title = next((text_of(child) for name in ("title", "desc") for child in icon.iter(name)), "")
+    elif has_text(icon) or next(icon.iter(*_HOLDING, "svg"), icon) is not icon:
         return ""
     else:
         title = ""
-    is_silent = icon.get("aria-hidden") == "true"
-    name = title or ("" if is_silent else icon.get("aria-label") or "") or icon.get("title") or ""
+    spoken = "" if icon.get("aria-hidden") == "true" else icon.get("aria-label") or _label_of(icon, by_id)
+    tooltips = (str(value) for name, value in icon.attrib.items() if _TOOLTIP.fullmatch(str(name)))
+    name = title or spoken or icon.get("title") or next(filter(None, tooltips), "")
     return " ".join(name.split()) if says_something(name) else ""
+
+
+def _label_of(icon: Element, by_id: Mapping[str, Element]) -> str:
+    labels = (by_id.get(name) for name in (icon.get("aria-labelledby") or "").split())
+    return " ".join(text_of(label) for label in labels if label is not None)
 
 
 def _is_missing(icon: Element, name: str, words: dict[Element, str]) -> bool:
@@ -53,5 +80,28 @@ def _is_missing(icon: Element, name: str, words: dict[Element, str]) -> bool:
     beside = words[line].replace(own, "", 1).strip() if own else words[line]
     if line.tag in _CELLS and not beside:
         return True
-    is_linked = any(each.tag == "a" for each in icon.iterancestors())
+    is_linked = icon.tag == "a" or any(each.tag == "a" for each in icon.iterancestors())
     return not is_linked and icon.get("aria-hidden") != "true" and name.lower() not in beside
+
+
+def _glyph_alone(icon: Element) -> str:
+    """Return the name of an icon in its font if nothing else is in its cell; "" if there is more, or no name."""
+    cell = next(icon.iterancestors(*_CELLS), None)
+    if icon.tag not in ("svg", "i", "span") or cell is None or has_text(cell):
+        return ""
+    if next(cell.iter(*_HOLDING), None) is not None or any(each.get("aria-checked") for each in cell.iter()):
+        return ""
+    name = icon.get("data-icon") or next(_names_in_font(icon), "") if not len(icon) or icon.tag == "svg" else ""
+    return " ".join(filter(str.isalpha, name.split("-")))
+
+
+def _names_in_font(icon: Element) -> Iterator[str]:
+    """Yield what classes say of an icon besides its font: ``check`` of ``fa fa-check`` and of ``fa-solid fa-check``."""
+    own = classes(icon)
+    for use in icon.iter("use"):
+        yield (use.get("href") or use.get("xlink:href") or "").partition("#")[2]
+    for font in dict.fromkeys(name.partition("-")[0] for name in own if "-" in name):
+        of_font = [name.partition("-")[2] for name in own if name.startswith(f"{font}-")]
+        is_named = any(name.startswith(font) and len(name) <= len(font) + 1 for name in own)  # "fa", "fas"
+        glyphs = of_font if is_named else of_font[1:]
+        yield from sorted(glyphs, key=lambda glyph: len(glyph) < _SHORTEST)[:1]

@@ -31,6 +31,10 @@ _SENTENCE = 2
 """Words on the line of an image from which it stands in a sentence; two are a label."""
 _LOGO = re.compile(r"(?:^|[\W_])logo(?:[\W_]|$)", re.I)
 _WORD = re.compile(r"[^\W_]+")
+_GENERIC = frozenset({"image", "img", "icon", "picture", "figure", "graphic", "screenshot", "photo", "spacer"})
+_FILE = re.compile(r"\.(?:png|jpe?g|gif|svg|webp|bmp|image|tiff?)$", re.I)
+_LONGEST_SIGN = 8
+"""Characters of an emoji, which may be made of several."""
 
 
 def is_decorative(image: Element, info: ImageInfo, beside: BesideImages) -> bool:
@@ -66,8 +70,7 @@ def says_something(image: Element) -> bool:
     source = posixpath.basename(image.get("src") or "").lower()
     if not _WORD.search(alt) or alt.lower() in (source, posixpath.splitext(source)[0]):
         return False
-    generic = alt.lower() in {"image", "img", "icon", "picture", "figure", "graphic", "screenshot", "photo", "spacer"}
-    return not generic and not re.search(r"\.(?:png|jpe?g|gif|svg|webp|bmp|image|tiff?)$", alt, re.I)
+    return alt.lower() not in _GENERIC and not _FILE.search(alt)
 
 
 def _plain(text: str) -> str:
@@ -237,11 +240,25 @@ def _place(image: Element, place: str, beside: BesideImages) -> None:
 
 
 def _alternative(image: Element, beside: BesideImages) -> str:
-    """Return the alternative text if it adds to the words around the image."""
+    """Return the alternative text if it adds to the words around the image, or is a sign or all that a cell says."""
+    if sign := _sign_of(image, beside):
+        return sign
     if not says_something(image) or is_glyph(image) or is_logo(image, beside):
         return ""
     alt = " ".join((image.get("alt") or "").split())
     return "" if beside.says(image, [word for word in alt.lower().split() if word not in _ICON_WORDS]) else alt
+
+
+def _sign_of(image: Element, beside: BesideImages) -> str:
+    """Return an emoji that a picture shows, or the name of a picture that fills a cell."""
+    alt = " ".join((image.get("alt") or "").split())
+    if len(alt) <= _LONGEST_SIGN and any(unicodedata.category(letter) == "So" for letter in alt):
+        return alt
+    block = next(image.iterancestors(*BLOCKS), None)
+    name = alt or " ".join((image.get("title") or "").split())
+    is_alone = block is not None and block.tag in ("td", "th") and not beside.has_words_on_line(image)
+    is_name = is_alone and name.lower() not in _GENERIC and not _FILE.search(name)
+    return name if is_name and not in_admonition(image) else ""
 
 
 def _leaves_gap(image: Element, beside: BesideImages) -> bool:

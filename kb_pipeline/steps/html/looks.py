@@ -402,9 +402,21 @@ def _with_doubts(look: Look, values: Mapping[str, str], is_moved: bool) -> Look:
         or (align not in ("", "left", "start", "justify"))
         or direction == "rtl"
         or values.get("writing-mode", "horizontal-tb") != "horizontal-tb",
-        is_animated=look.is_animated
-        or any(values.get(name, "none") not in (*_GLOBAL, "none") for name in ("animation", "animation-name")),
+        is_animated=look.is_animated or _is_animated(values),
     )
+
+
+def _is_animated(values: Mapping[str, str]) -> bool:
+    """Return whether an element changes its look by itself, or once a reader scrolls to the gap that it leaves."""
+
+    def has(*properties: str) -> bool:
+        return any(values.get(name, "none") not in (*_GLOBAL, "none") for name in properties)
+
+    opacity = number(values.get("opacity", "1"))
+    is_faded = opacity is not None and opacity < _LEAST and has("transition", "transform", "translate")
+    waits = values.get("visibility") == "hidden" and "animation-name" in values  # of WOW.js
+    is_gap = (is_faded or waits) and values.get("position") not in ("absolute", "fixed")
+    return is_gap or has("animation", "animation-name")
 
 
 _DRAWING = (

@@ -84,7 +84,8 @@ class Panels:
         return [panel for panel, is_opened in self._opened.items() if is_opened]
 
     def _controls_of(self, panel: Element) -> Iterator[list[Element]]:
-        own = [panel.get("id") or "", *(f".{name}" for name in (panel.get("class") or "").split())]
+        own = [each.get("id") or "" for each in (panel, *_alone_in(panel))]
+        own += [f".{name}" for name in (panel.get("class") or "").split()]
         yield from (self._named[name] for name in own if name in self._named)
         if panel.get("role") == "tabpanel":
             yield from ([self._tabs[each]] for each in panel.iterancestors() if each in self._tabs)
@@ -115,6 +116,13 @@ class Panels:
 
     def _is_label(self, part: Element) -> bool:
         return part.tag in ("img", "svg") or (bool((part.text or "").strip()) and self._shows_text(part))
+
+
+def _alone_in(panel: Element) -> Iterator[Element]:
+    """Yield what fills a panel: boxes that grow when it is opened stand around the one that its control names."""
+    while len(panel) == 1 and not (panel.text or "").strip() and not (panel[0].tail or "").strip():
+        panel = panel[0]
+        yield panel
 
 
 def _is_control(element: Element) -> bool:

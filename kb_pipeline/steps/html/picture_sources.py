@@ -115,10 +115,9 @@ def _opened_by(image: Element, shown: ImageInfo, files: ImageFiles) -> ImageInfo
     link = next(image.iterancestors("a"), None)
     if link is None or has_text(link):
         return shown
-    named = (
-        files.find(str(value)) for name, value in link.attrib.items() if name == "href" or name.startswith("data-")
-    )
-    opened = max((each for each in named if isinstance(each, ImageInfo)), key=_area, default=shown)
+    named = (value for name, value in link.attrib.items() if name == "href" or str(name).startswith("data-"))
+    found = (files.find(str(value)) for value in named)
+    opened = max((each for each in found if isinstance(each, ImageInfo)), key=_area, default=shown)
     return opened if 0 < _area(shown) < _area(opened) else shown
 
 

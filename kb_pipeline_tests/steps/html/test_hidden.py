@@ -263,6 +263,22 @@ def test_the_words_that_may_be_hidden_are_kept_and_said() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    "style",
+    [
+        "opacity:0;transition:opacity 1s",
+        "opacity:0;transform:translateY(30px)",
+        "opacity:0;translate:0 2em",
+        "visibility:hidden;animation-name:none",
+    ],
+)
+def test_words_in_a_gap_of_the_page_that_scrolling_fills_are_kept_and_said(style: str) -> None:
+    article = convert(page(f"<div style='{style}'><p>Press the key.</p></div>"))
+    assert article.markdown.endswith("Press the key.\n")
+    assert article.warnings[0].startswith("3 words were kept that readers may not see (by ")
+    assert "Press" not in markdown(page(f"<div style='{style};position:absolute'><p>Press the key.</p></div>"))
+
+
 def test_the_words_that_were_left_out_are_said() -> None:
     html = page(
         '<p hidden>one two</p><p style="opacity:0">three <b>four</b><script>x y</script></p>'

@@ -17,6 +17,15 @@ from kb_pipeline_tests.steps.html.pages import image, markdown
         "<td><abbr title=Yes><i class=y></i></abbr>",
         "<td title=Yes class=y>",
         "<td><img src=tick.png alt=Yes>",
+        "<td><img src=yes.png alt=Yes>",
+        "<td><img src='https://e.org/yes.png' title=Yes>",
+        "<td><div role=img aria-label=Yes></div>",
+        "<td><svg role=img><desc>Yes</desc><path d=M0 /></svg>",
+        "<td><i data-tooltip=Yes></i>",
+        "<td><i data-bs-toggle=tooltip data-bs-title=Yes></i>",
+        "<td><a href=x title=Yes></a>",
+        "<td><i class='icon icon-yes'></i><span style='position:absolute;clip:rect(0,0,0,0)'>Yes</span>",
+        "<td><span aria-describedby=t><svg></svg></span><span role=tooltip id=t hidden>Yes</span>",
     ],
 )
 def test_the_name_of_an_icon_fills_its_cell(cell: str) -> None:
@@ -42,3 +51,35 @@ def test_the_name_of_an_icon_fills_its_cell(cell: str) -> None:
 )
 def test_the_name_of_an_icon_stands_where_a_sentence_lacks_it(html: str, expected: str) -> None:
     assert markdown(html) == expected
+
+
+@pytest.mark.parametrize(
+    ("icon", "name"),
+    [
+        ("<i class='fa fa-check'></i>", "check"),
+        ("<i class='fas fa-times fa-lg text-danger'></i>", "times"),
+        ("<i class='fa-solid fa-circle-check'></i>", "circle check"),
+        ("<span class='glyphicon glyphicon-ok'></span>", "ok"),
+        ("<i class='bi bi-x-lg' aria-hidden=true></i>", "x lg"),
+        ("<svg class='svg-inline--fa' data-icon=check aria-hidden=true><path /></svg>", "check"),
+        ("<svg><use href='#not-included'/></svg>", "not included"),
+        ("<svg><use xlink:href='sprite.svg#yes'/></svg>", "yes"),
+        ("<i class=check></i>", ""),
+        ("<span class='cell cell-wide'></span> all", "all"),
+        ("<i class='fa fa-check'></i> Yes", "Yes"),
+        ("<button class='btn btn-small'><i class='fa fa-copy'></i></button>", ""),
+    ],
+)
+def test_an_icon_that_fills_a_cell_has_at_least_the_name_that_its_font_gives_it(icon: str, name: str) -> None:
+    row = markdown(f"<table><tr><th>Plan<th>Free<tr><td>Export<td>{icon}</table>").split("\n")[-1]
+    assert row == f"| Export | {name} |"
+
+
+def test_an_emoji_that_a_picture_shows_is_a_sign_of_the_text() -> None:
+    emoji = "<img class=emoji src='https://e.org/2705.svg' alt='\u2705'>"
+    assert markdown(f"<ul><li>{emoji} Backup<li>Alarm</ul>") == "- \u2705 Backup\n- Alarm"
+
+
+def test_a_long_text_that_nobody_sees_is_no_name_of_an_icon() -> None:
+    hidden = "<span style='position:absolute;clip:rect(0,0,0,0)'>Do all that is written in this cell</span>"
+    assert "written" not in markdown(f"<table><tr><th>a<th>b<tr><td>x<td><i></i>{hidden}</table>")

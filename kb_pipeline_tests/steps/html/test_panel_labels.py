@@ -39,6 +39,10 @@ ONE_AND_TWO = "**One**\n\nalpha\n\n**Two**\n\nbeta"
         "<button>One</button><div class=p>alpha</div><button>Two</button><div class=p>beta</div>",
         "<div class=expand-control><span>One</span></div><div style='display:none'>alpha</div>"
         "<div class=expand-control><span>Two</span></div><div style='display:none'>beta</div>",
+        "<style>input{opacity:0;position:absolute}.c>div{display:none}.t>input:nth-child(1):checked~.c>:nth-child(1)"
+        "{display:block}.t>input:nth-child(2):checked~.c>:nth-child(2){display:block}</style>"
+        "<div class=t><input type=radio id=r1 checked><input type=radio id=r2><div><label for=r1>One</label>"
+        "<label for=r2>Two</label></div><div class=c><div>alpha</div><div>beta</div></div></div>",
         "<details><summary>One</summary>alpha</details><details><summary>Two</summary>beta</details>",
     ],
 )
@@ -62,6 +66,11 @@ def test_panels_in_panels_stand_below_their_own_labels() -> None:
         (
             "<h3><button aria-expanded=false aria-controls=p>Q?</button></h3><p>x<div id=p hidden>A</div>",
             "### Q?\n\nx\n\nA",
+        ),
+        (
+            "<h3><button aria-expanded=false aria-controls=p>Q?</button></h3><div style='height:0;visibility:hidden'>"
+            "<div><div id=p role=region>A</div></div></div>",
+            "### Q?\n\nA",
         ),
         ("<dl><dt><button aria-expanded=false aria-controls=p>Q?</button><dd><p id=p hidden>A</dl>", "**Q?**\n\nA"),
         (
