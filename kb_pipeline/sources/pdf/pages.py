@@ -7,6 +7,7 @@ each letter. So every word knows its own font, also a word of code inside of pro
 import ctypes
 import math
 import re
+import unicodedata
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import groupby, pairwise
@@ -28,6 +29,8 @@ _FIXED_FLAG, _ITALIC_FLAG, _FORCE_BOLD_FLAG = 1, 1 << 6, 1 << 18
 _WIDTHS_OF_FIXED_PITCH = 3
 """Widths of the letters of such a font: its own, none, and a default for those that it lacks."""
 _HYPHENS = "\x02\ufffe"
+_SECOND_PLACE = "\ufdd0"
+"""Stands, until words are read, at the second place of a letter that has two."""
 _LINE = re.compile(r"[^\r\n]+")
 _WORD = re.compile(r"[^\s\x02\ufffe]*[\x02\ufffe]|[^\s\x02\ufffe]+")
 _FIXED_NAMES = ("mono", "courier", "typewriter", "consol", "menlo", "inconsolata", "lettergothic", "lucidasanst")
@@ -89,7 +92,7 @@ def _words(text_page: pdfium.FPDF_TEXTPAGE, to_view: ToView, sheet: Box) -> tupl
     address = address_of(ctypes.cast(text_page, ctypes.c_void_p).value)
     across, down = 2 * sheet.right, 2 * sheet.bottom
     edge, straight = -to_view(0, 0)[0], to_view(1, 0)[0] > to_view(0, 0)[0] and to_view(0, 1)[1] < to_view(0, 0)[1]
-    has_unknown = "\0" in text
+    has_unknown = "\0" in text or _SECOND_PLACE in text
     has_right_to_left, is_page = RIGHT_TO_LEFT.search(text) is not None, is_right_to_left(text)
     words: list[PlacedWord] = []
     replaced: list[tuple[int, int, str]] = []
@@ -134,8 +137,8 @@ def _words(text_page: pdfium.FPDF_TEXTPAGE, to_view: ToView, sheet: Box) -> tupl
                 glued, end = first == end, last + 1
                 letters = match.group()
                 soft = letters[-1] in _HYPHENS
-                if soft or (has_unknown and "\0" in letters):
-                    letters = letters.rstrip(_HYPHENS).replace("\0", "") + "-" * soft
+                if soft or (has_unknown and ("\0" in letters or _SECOND_PLACE in letters)):
+                    letters = letters.rstrip(_HYPHENS).replace("\0", "").replace(_SECOND_PLACE, "") + "-" * soft
                     if not letters:
                         continue
                 word = _tuple(Word, (letters, box, baseline, style, glued, soft, ""))
@@ -149,7 +152,7 @@ def _words(text_page: pdfium.FPDF_TEXTPAGE, to_view: ToView, sheet: Box) -> tupl
             replaced.append((*line.span(), said.strip()))
     for first, end, said in reversed(replaced):
         text = text[:first] + said + text[end:]
-    return words, text
+    return words, text.replace(_SECOND_PLACE, "")
 
 
 def _as_painted(text_page: pdfium.FPDF_TEXTPAGE, to_view: ToView, line: Sequence[PlacedWord]) -> Iterator[PlacedWord]:
@@ -255,8 +258,18 @@ def _text(text_page: pdfium.FPDF_TEXTPAGE) -> str:
     text = bytes(buffer)[: max(written - 1, 0) * 2].decode("utf-16-le", "replace")
     if len(text) == count:
         return text
-    codes = (pdfium.FPDFText_GetUnicode(text_page, index) for index in range(count))
-    return "".join("\0" if 0xD800 <= code < 0xE000 or code > 0x10FFFF else chr(code) for code in codes)
+    codes = [pdfium.FPDFText_GetUnicode(text_page, index) for index in range(count)]
+    letters = ["\0" if 0xD800 <= code < 0xE000 or code > 0x10FFFF else chr(code) for code in codes]
+    for place, (code, after) in enumerate(pairwise(codes)):
+        if 0xD800 <= code < 0xDC00 <= after < 0xE000:  # a letter that has two places, such as one of a formula
+            letter = chr(0x10000 + ((code - 0xD800) << 10) + after - 0xDC00)
+            letters[place : place + 2] = [_plain(letter), _SECOND_PLACE]
+    return "".join(letters)
+
+
+def _plain(letter: str) -> str:
+    """A letter of a formula as people type it; letters of scripts stay as they are."""
+    return unicodedata.normalize("NFKC", letter) if 0x1D400 <= ord(letter) < 0x1D800 else letter
 
 
 def _mcid(address: Any, text_object: int) -> int:  # noqa: ANN401 (ctypes has no types)

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
+from kb_pipeline.steps.pdf.mirrored import is_right_to_left
 from kb_pipeline.steps.pdf.model import Box, Page, Word
 from kb_pipeline.steps.pdf.scripts import with_scripts
 from kb_pipeline.steps.pdf.vertical import is_vertical
@@ -184,7 +185,18 @@ def _merged(row: Row) -> Row:
 def _in_order(left: Line, right: Line) -> list[Word]:
     if right.left < left.right - 0.5 * left.size:
         return sorted((*left.words, *right.words), key=lambda word: word.box.left)
+    if _goes_left(right.words) and is_right_to_left(_letters([*left.words, *right.words])):
+        return [*right.words, *left.words]
     return [*left.words, *right.words]
+
+
+def _goes_left(words: Sequence[Word]) -> bool:
+    """Whether words are read from right to left on a page that is not: such pages are seen in a mirror."""
+    return words[0].box.left > words[-1].box.left and is_right_to_left(_letters(words))
+
+
+def _letters(words: Sequence[Word]) -> str:
+    return "".join(word.text for word in words)
 
 
 def without_doubles(words: Sequence[Word]) -> list[Word]:

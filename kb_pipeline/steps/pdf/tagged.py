@@ -12,6 +12,7 @@ from html import escape
 from itertools import groupby, pairwise
 from typing import NamedTuple
 
+from kb_pipeline.steps.html.list_numbers import in_letters
 from kb_pipeline.steps.pdf.dictionary import Dictionary
 from kb_pipeline.steps.pdf.figures import LONGEST_LABEL
 from kb_pipeline.steps.pdf.inline import joins, words_of
@@ -76,6 +77,8 @@ _NEW_PARAGRAPH = 0.5
 _ENDS = (".", "!", "?", ":")
 _NEARLY_ALL = 0.97
 """Share of fixed pitch in a listing: a sign of another font may stand in it."""
+_MOST_LETTERS = 100
+"""Numbers that are looked for among letters and Roman numbers."""
 _MOST_SPAN = 1_000
 """What HTML allows for the columns of a cell."""
 
@@ -314,14 +317,17 @@ class _Writer:
         labels = [self._label(item) for item in items]
         tag = "ol" if _is_ordered(element, labels) else "ul"
         first = next((label for label in labels if label), "")
-        number = re.match(r"\(?(\d{1,6})\b", first) if tag == "ol" else None
-        start = f' start="{int(number[1])}"' if number and int(number[1]) != 1 else ""
-        self.out.append(f"<{tag}{start}>")
-        is_open = False
+        letters = _letters_of(first, str(element.attributes.get("ListNumbering", ""))) if tag == "ol" else ""
+        numbers = [_number_of(label) if tag == "ol" and not letters else None for label in labels]
+        begin = next(filter(None, numbers), 1)
+        self.out.append(f"<{tag}{letters}>" if begin == 1 else f'<{tag} start="{begin}">')
+        is_open, number, waiting = False, begin - 1, iter(numbers)
         for child in children:
             if isinstance(child, Element) and child.kind == "LI":
                 self.out.append("</li>" if is_open else "")
-                self._open_item(child)
+                expected, said = number + 1, next(waiting)
+                number = expected if said is None else said
+                self._open_item(child, "" if number == expected else f' value="{number}"')
                 is_open = True
             elif (
                 isinstance(child, Element) and child.kind == "L"
@@ -335,8 +341,8 @@ class _Writer:
                 is_open = True
         self.out.append(f"</li></{tag}>" if is_open else f"</{tag}>")
 
-    def _open_item(self, item: Element) -> None:
-        self.out.append("<li>")
+    def _open_item(self, item: Element, value: str = "") -> None:
+        self.out.append(f"<li{value}>")
         self._turn_to(item)
         for label in (child for child in item.ordered() if _kind(child) == "Lbl"):
             self._skip(label)
@@ -717,6 +723,23 @@ def _is_ordered(element: Element, labels: Sequence[str]) -> bool:
         return numbering in _ORDERED_STYLES
     written = [label for label in labels if label]
     return bool(written) and all(_ORDERED.match(f"{label}.") for label in written)
+
+
+def _number_of(label: str) -> int | None:
+    number = re.match(r"\(?(\d{1,6})\b", label)
+    return int(number[1]) if number else None
+
+
+def _letters_of(label: str, numbering: str) -> str:
+    """The attributes of a list whose first item has this label, if that is a letter or a Roman number."""
+    letters = label.strip("().: ")
+    is_roman = "Alpha" not in numbering and ("Roman" in numbering or len(letters) > 1 or letters.lower() == "i")
+    kind = "lower-roman" if is_roman else "lower-alpha"
+    number = next((each for each in range(1, _MOST_LETTERS) if in_letters(each, kind) == letters.lower()), 0)
+    if not number:
+        return ""
+    name = "i" if is_roman else "a"
+    return f' type="{name.upper() if letters.isupper() else name}" start="{number}"'
 
 
 def _rows(element: Element) -> Iterator[Element]:

@@ -16,6 +16,10 @@ _NEAR = 4.0
 """Points: rounding, and signs that hang out of the line."""
 
 
+_LONGEST_NUMBER = 6
+"""Digits of the number of an item."""
+
+
 @dataclass(slots=True)
 class _List:
     """A list that is open: ``left`` is where its marks or terms begin, ``text_left`` where its text does."""
@@ -113,10 +117,13 @@ class Writer:
             else:
                 self._close()
         if same:
-            self._out.append("</li>\n<li>")
-            self._lists[-1].text_left = block.text_left
+            number, before = _number(block.marker), _number(self._lists[-1].marker)
+            is_next = number is None or before is None or number == before + 1
+            self._out.append("</li>\n<li>" if is_next else f'</li>\n<li value="{number}">')
+            self._lists[-1].text_left, self._lists[-1].marker = block.text_left, block.marker
         else:
-            start = f' start="{block.marker.strip("().")}"' if _starts_late(block.marker) else ""
+            number = _number(block.marker)
+            start = f' start="{number}"' if number not in (None, 1) else ""
             self._out.append(f"<{tag}{start}>\n<li>")
             self._lists.append(_List(tag, block.left, block.text_left, block.marker, "li"))
         self._before(block)
@@ -224,9 +231,9 @@ class Writer:
         return [note for note in waiting if note.marker and (note.page, note.marker) in marks]
 
 
-def _starts_late(marker: str) -> bool:
+def _number(marker: str) -> int | None:
     digits = marker.strip("().")
-    return digits.isdigit() and digits != "1"
+    return int(digits) if digits.isdecimal() and len(digits) <= _LONGEST_NUMBER else None
 
 
 def _lefts(lines: Sequence[Line], pitch: float) -> dict[int, float]:

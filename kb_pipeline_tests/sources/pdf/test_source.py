@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 
 import pytest
 from PIL import Image, ImageDraw
+from pypdf.generic import NameObject, StreamObject
 
 from kb_pipeline.errors import EmptyArticleError, UnreadableArticleError
 from kb_pipeline.sources import DocumentLimits, SourceDocument, SourceTools, source_of
@@ -543,6 +544,19 @@ def test_lines_from_right_to_left_are_read_so_with_their_numbers_and_names(lines
     document = read(right_to_left_pdf(*lines))
     assert text_of(document) == " ".join(lines)
     assert document.control[1].split() == " ".join(lines).split()
+
+
+@pytest.mark.parametrize(("code", "letter"), [("D835DC38", "E"), ("D835DEFC", "α"), ("D840DC0B", "\U0002000b")])
+def test_letters_that_have_two_places_in_a_text_are_read_and_those_of_formulas_as_people_type_them(
+    code: str, letter: str
+) -> None:
+    writer, stream = reading(text_pdf(["So E = 5 holds.", "It is so."])), StreamObject()
+    stream.set_data(f"1 beginbfchar <45> <{code}> endbfchar".encode())
+    font = writer.pages[0]["/Resources"]["/Font"]["/F1"]  # type: ignore[index]
+    font[NameObject("/ToUnicode")] = writer._add_object(stream)
+    document = read(written(writer))
+    assert text_of(document) == f"So {letter} = 5 holds. It is so."
+    assert document.control[1].split() == f"So {letter} = 5 holds. It is so.".split()
 
 
 def test_lists_from_right_to_left_have_their_numbers() -> None:

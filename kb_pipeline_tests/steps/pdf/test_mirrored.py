@@ -42,3 +42,12 @@ def test_a_page_with_a_few_words_from_right_to_left_is_read_from_the_left() -> N
     paper = Paper().line("The word for peace is").line("a greeting, too: שלום", 50)
     assert html_of(paper).endswith("too: שלום</p>")
     assert WIDTH > 550
+
+
+def test_a_line_from_right_to_left_on_a_page_from_the_left_begins_on_the_right() -> None:
+    paper = Paper().line("The key of this device is on its left side, and it is green").line("", 50)
+    line(paper, "ליד נמצא הנתב", 550)
+    place = min(word.box.left for word in paper.words[-3:]) - width_of(" X7", LOOK)
+    paper.put("Router", place - width_of("Router ", LOOK), paper.y, LOOK)
+    paper.put("X7", place, paper.y, LOOK)
+    assert html_of(paper).endswith("ליד נמצא הנתב Router X7</p>")

@@ -52,6 +52,11 @@ def test_numbers_make_an_ordered_list_that_may_begin_late():
     assert html_of(paper).endswith('<ol start="3"><li><p>Stir</p></li><li><p>Bake</p></li></ol>')
 
 
+def test_items_keep_their_numbers_where_these_do_not_go_on_by_one():
+    paper = Paper().lines(FULL).line("1. Stir", 60, gap=2).line("4. Bake", 60).line("5. Eat", 60)
+    assert html_of(paper).endswith('<ol><li><p>Stir</p></li><li value="4"><p>Bake</p></li><li><p>Eat</p></li></ol>')
+
+
 def test_a_paragraph_below_the_text_of_an_item_belongs_to_it():
     paper = Paper().line("• bread", 60).line("More about bread.", 70, gap=2).lines(FULL)
     assert html_of(paper) == f"<ul><li><p>bread</p><p>More about bread.</p></li></ul><p>{FULL}</p>"

@@ -77,6 +77,11 @@ def test_a_list_is_numbered_if_its_labels_are() -> None:
     draft = Draft()
     assert "<ul><li><p>Hose</p></li></ul>" in draft.html(element("L", item("•", "Hose"))).html
     assert '<ol start="3"><li><p>Hose</p></li></ol>' in draft.html(element("L", item("3.", "Hose"))).html
+    numbered = element("L", item("1.", "Hose"), item("7.", "Pump"), item("8.", "Key"))
+    assert '<ol><li><p>Hose</p></li><li value="7"><p>Pump</p></li><li><p>Key</p></li></ol>' in draft.html(numbered).html
+    assert '<ol type="a" start="2"><li><p>Hose</p></li></ol>' in draft.html(element("L", item("b)", "Hose"))).html
+    roman = element("L", item("IV.", "Hose"), ListNumbering="UpperRoman")
+    assert '<ol type="I" start="4"><li><p>Hose</p></li></ol>' in draft.html(roman).html
 
 
 def test_a_header_that_is_one_element_with_the_words_of_each_page_is_taken_once() -> None:
