@@ -13,6 +13,7 @@ from lxml import etree
 from kb_pipeline.sources.docx.styles import Element, child, is_on, made_like, value
 from kb_pipeline.sources.office import DAMAGED, name_of
 from kb_pipeline.sources.office_math import as_latex, is_structured
+from kb_pipeline.sources.sign_fonts import PRIVATE_SIGNS, SIGN_FONTS
 from kb_pipeline.sources.slides.graphics import chart_html, diagram_html
 
 FORMULA = "kb-formula"
@@ -21,10 +22,6 @@ _TICKED, _EMPTY_BOX = "☑", "☐"
 _GRAPHIC = "\ue000{token}:graphic:{number}\ue001"
 _PRIVATE = range(0xD800, 0xF900)
 """Surrogates, and signs that mean something only in their font."""
-_PRIVATE_SIGNS = range(0xF020, 0xF100)
-"""Where Word keeps the letters of such a font."""
-_SIGN_FONTS = {"Wingdings", "Wingdings 2", "Wingdings 3", "Webdings", "Symbol"}
-"""Fonts whose letters are signs, which mammoth knows."""
 _AROUND = ("fldSimple", "dir", "bdo")
 
 
@@ -76,12 +73,14 @@ def spell_out_runs(tree: Element) -> None:
         if re.fullmatch(r"[0-9A-Fa-f]{4}", code) and int(code, 16) not in _PRIVATE and chr(int(code, 16)).isprintable():
             _replace(sign, _text(sign, chr(int(code, 16))))
     for run in tree.iter("{*}r"):
-        if (font := value(child(run, "rPr", "rFonts"), "ascii")) in _SIGN_FONTS:
+        fonts = child(run, "rPr", "rFonts")
+        if (font := value(fonts, "ascii") or value(fonts, "hAnsi")) in SIGN_FONTS:
             for text in list(run.iterfind("{*}t")):
                 _write_signs(text, font)
         _spell_out_position(run)
     etree.strip_tags(tree, *(f"{{*}}{name}" for name in _AROUND))
     _spell_out_ticks(tree)
+    _spell_out_choices(tree)
 
 
 def _spell_out_position(run: Element) -> None:
@@ -101,7 +100,7 @@ def _spell_out_position(run: Element) -> None:
 def _write_signs(text: Element, font: str) -> None:
     """Replace letters that a font shows as signs by what Word itself writes for them."""
     for letter in text.text or "":
-        code = ord(letter) - 0xF000 if ord(letter) in _PRIVATE_SIGNS else ord(letter)
+        code = ord(letter) - 0xF000 if ord(letter) in PRIVATE_SIGNS else ord(letter)
         sign = _text(text, letter)
         if 0x20 < code < 0x100:
             sign = made_like(text, "sym")
@@ -125,6 +124,17 @@ def _spell_out_ticks(tree: Element) -> None:
         if (begin := next(box.iterancestors("{*}fldChar"), None)) is not None:
             state = child(box, "checked")
             begin.addprevious(_text(begin, _tick(child(box, "default") if state is None else state)))
+            _remove_field(begin)
+
+
+def _spell_out_choices(tree: Element) -> None:
+    """Write what is chosen in the lists of old forms, in place."""
+    for choices in list(tree.iter("{*}ddList")):
+        begin = next(choices.iterancestors("{*}fldChar"), None)
+        entries = [value(entry) for entry in choices.iterfind("{*}listEntry")]
+        chosen = value(child(choices, "result")) or value(child(choices, "default")) or "0"
+        if begin is not None and chosen.isdecimal() and int(chosen) < len(entries):
+            begin.addprevious(_text(begin, entries[int(chosen)]))
             _remove_field(begin)
 
 

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 from kb_pipeline.sources.office import name_of
 from kb_pipeline.sources.office_math import as_latex, is_structured
+from kb_pipeline.sources.sign_fonts import as_signs
 
 A = "{http://schemas.openxmlformats.org/drawingml/2006/main}"
 R = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}"
@@ -122,7 +123,13 @@ def _in_one_line(paragraph: Element) -> str:
 
 def _texts(paragraph: Element) -> Iterator[str]:
     for part in paragraph.iter(f"{A}t", f"{A}br", f"{M}t"):
-        yield " " if part.tag == f"{A}br" else part.text or ""
+        yield " " if part.tag == f"{A}br" else _text_of(part.getparent(), part.text or "")
+
+
+def _text_of(run: Element, text: str) -> str:
+    """A text of a run with the signs that its fonts make of letters."""
+    fonts = [run.find(f"{A}rPr/{A}{name}") for name in ("latin", "sym")]
+    return as_signs(text, *("" if font is None else font.get("typeface", "") for font in fonts))
 
 
 def _paragraph(paragraph: Element, styles: Sequence[Element], links: dict[str, str]) -> Paragraph:
@@ -176,7 +183,7 @@ def _inline(child: Element, links: dict[str, str]) -> str:
         return "<br>"
     if child.tag not in (f"{A}r", f"{A}fld"):
         return "".join(map(_equation, child.iter(f"{M}oMath")))
-    text = child.findtext(f"{A}t") or ""
+    text = _text_of(child, child.findtext(f"{A}t") or "")
     html = escape(text).replace("\v", "<br>")
     if not text.strip():
         return html

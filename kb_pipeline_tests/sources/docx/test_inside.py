@@ -65,6 +65,18 @@ def test_a_box_around_a_paragraph() -> None:
     assert markdown(whole) == "☑ Done"
 
 
+@pytest.mark.parametrize(
+    ("said", "shown"), [("", "Low"), ('<w:default w:val="1"/>', "High"), ('<w:result w:val="1"/>', "High")]
+)
+def test_the_list_of_an_old_form_says_what_is_chosen(said: str, shown: str) -> None:
+    entries = '<w:listEntry w:val="Low"/><w:listEntry w:val="High"/>'
+    field = (
+        f'<w:r><w:fldChar w:fldCharType="begin"><w:ffData><w:ddList>{said}{entries}</w:ddList></w:ffData></w:fldChar>'
+        '</w:r><w:r><w:instrText> FORMDROPDOWN </w:instrText></w:r><w:r><w:fldChar w:fldCharType="end"/></w:r>'
+    )
+    assert markdown(paragraph(text("Level: ") + field + text(" now"))) == f"Level: {shown} now"
+
+
 def moved(words: str, position: int, size: int = 19) -> str:
     """Text that stands higher or lower than the line, as LibreOffice writes an index."""
     return f'<w:r><w:rPr><w:position w:val="{position}"/><w:sz w:val="{size}"/></w:rPr><w:t>{words}</w:t></w:r>'

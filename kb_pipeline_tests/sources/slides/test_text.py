@@ -70,3 +70,16 @@ def test_equations_are_latex() -> None:
     )
     assert html(f"<a:p><a:r><a:t>Area </a:t></a:r>{square}</a:p>") == "<p>Area <code>$r^{2}$</code></p>"
     assert html("<a:p><m:oMath><m:r><m:t>a&lt;b</m:t></m:r></m:oMath></a:p>") == "<p>a&lt;b</p>"
+
+
+@pytest.mark.parametrize(
+    "run",
+    [
+        '<a:r><a:rPr><a:sym typeface="Wingdings"/></a:rPr><a:t>\uf0fc</a:t></a:r>',
+        '<a:r><a:rPr><a:latin typeface="Wingdings"/></a:rPr><a:t>ü</a:t></a:r>',
+        '<a:r><a:rPr><a:latin typeface="Arial"/><a:sym typeface="Wingdings"/></a:rPr><a:t>\u2713</a:t></a:r>',
+    ],
+)
+def test_letters_of_fonts_of_signs_are_the_signs(run: str) -> None:
+    words = '<a:r><a:rPr><a:sym typeface="Wingdings"/></a:rPr><a:t> Grüße</a:t></a:r>'
+    assert html(f"<a:p>{run}{words}</a:p>") == "<p>\u2713 Grüße</p>"
