@@ -15,7 +15,7 @@ from html import escape
 from importlib.metadata import version
 from typing import Any, ClassVar, NamedTuple
 
-import mammoth  # type: ignore[import-untyped]
+import mammoth
 from lxml import etree
 
 from kb_pipeline.errors import EmptyArticleError, UnreadableArticleError

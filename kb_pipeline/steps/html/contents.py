@@ -29,6 +29,7 @@ class PageContents:
         self._tree = tree
         self._texts: list[str] = []
         self._links: list[Element] = []
+        self._headings: list[Element] = []
 
     def has_title(self, element: Element) -> bool:
         """Whether a main heading is in it."""
@@ -75,6 +76,11 @@ class PageContents:
         begin, end = self._places[element]
         return self._of_links[end.links] - self._of_links[begin.links]
 
+    def heading_characters(self, element: Element) -> int:
+        """The lengths of the texts of its headings together."""
+        begin, end = self._places[element]
+        return self._of_headings[end.headings] - self._of_headings[begin.headings]
+
     @cached_property
     def _places(self) -> dict[Element, tuple[_Place, _Place]]:
         begins: dict[Element, _Place] = {}
@@ -84,7 +90,9 @@ class PageContents:
             if event == "start":
                 begins[element] = _Place(len(self._texts), len(self._links), titles, headings, images)
                 titles += element.tag == "h1"
-                headings += element.tag in HEADINGS
+                if element.tag in HEADINGS:
+                    headings += 1
+                    self._headings.append(element)
                 images += element.tag == "img"
                 if element.tag == "a" and element.get("href"):
                     self._links.append(element)
@@ -112,3 +120,7 @@ class PageContents:
     @cached_property
     def _of_links(self) -> list[int]:
         return [0, *accumulate(self.characters(link) for link in self._links)]
+
+    @cached_property
+    def _of_headings(self) -> list[int]:
+        return [0, *accumulate(self.characters(heading) for heading in self._headings)]

@@ -22,6 +22,8 @@ _INVISIBLE = names(
     "script style noscript template svg iframe object embed video audio canvas select button textarea input "
     "datalist map head title meta link base colgroup col applet frameset noframes noembed dialog progress meter"
 )
+_CONTROLS = ("input", "button", "select", "textarea")
+_HOLDS_CONTROLS = "data-kb-holds-controls"
 
 
 def visible_body(page: Element) -> Element:
@@ -29,8 +31,21 @@ def visible_body(page: Element) -> Element:
     body = next(page.iter("body"), page)
     for element in list(body.iter("input", "object", "picture")):
         _show_as_image(element)
+    _mark_holders_of_controls(body)
     etree.strip_elements(body, *_INVISIBLE, with_tail=False)
     return body
+
+
+def _mark_holders_of_controls(body: Element) -> None:
+    """Note on all elements around fields and buttons that they hold some; buttons that copy code do not count."""
+    parents = dict.fromkeys(control.getparent() for control in body.iter(*_CONTROLS))
+    for parent in parents:
+        if parent is None or next(parent.iter("pre"), None) is not None:
+            continue
+        for around in (parent, *parent.iterancestors()):
+            if around.get(_HOLDS_CONTROLS):
+                break
+            around.set(_HOLDS_CONTROLS, "true")
 
 
 def find_main_content(body: Element) -> Element:
@@ -138,7 +153,11 @@ _CONTENT_TAGS = HEADINGS | names("a body article main thead tbody tfoot tr td th
 
 
 def remove_furniture(main: Element) -> list[LeftOutText]:
-    """Remove everything whose tag, role, class or id means navigation or a page tool, in place, and return it."""
+    """Remove everything whose tag, role, class or id means navigation or a page tool, in place, and return it.
+
+    What an element is called makes it suspect only: a section of the main content may be about such a thing. It is one
+    if it states something, or has a heading and neither links nor anything to press or to type into.
+    """
     title = next(main.iter("h1"), None)
     inside = (element for element in main.iter() if element is not main)
     contents = PageContents(main)
@@ -150,7 +169,10 @@ def remove_furniture(main: Element) -> list[LeftOutText]:
             return "place"
         if element in after:
             return "links"
-        return _why_furniture(element, contents) or _why_site_header(element, title is not None, contents)
+        why_furniture = _why_furniture(element, contents)
+        if why_furniture == "name" and _is_section(element, contents):
+            return ""
+        return why_furniture or _why_site_header(element, title is not None, contents)
 
     return _leave_out(main, ((each, why(each)) for each in inside))
 
@@ -187,7 +209,7 @@ def _leave_out(main: Element, candidates: Iterable[tuple[Element, _Why]]) -> lis
 
 def _why_furniture(element: Element, contents: PageContents) -> _Why:
     if element.tag in _TAGS or element.get("role") in _ROLES:
-        return "name"
+        return "" if element.tag == "footer" and is_inside(element, "blockquote", "figure") else "name"
     own_classes, identifier = set(classes(element)), (element.get("id") or "").lower()
     if not (own_classes or identifier) or element.tag in _CONTENT_TAGS:
         return ""
@@ -219,10 +241,25 @@ def _has_named_columns(element: Element) -> bool:
     return len(rows) > 1 and len(names_of_columns) == len(rows[0]) > 1
 
 
+def _is_section(element: Element, contents: PageContents) -> bool:
+    """Return whether the element is a section of the main content with nothing that leads elsewhere."""
+    leads_elsewhere = bool(contents.links(element)) or element.get(_HOLDS_CONTROLS) is not None
+    if not _is_in_main(element) or leads_elsewhere or element.tag == "footer":
+        return False
+    text = contents.text(element, _LONGEST)
+    is_headed = contents.has_heading(element) and contents.characters(element) > contents.heading_characters(element)
+    is_tool = bool(_FOOTER_TEXT.search(text) or _QUESTION.search(text))
+    return not is_tool and (is_headed or _states_something(element, contents))
+
+
+def _is_in_main(element: Element) -> bool:
+    """Return whether the element stands in what the page declares its main content."""
+    return any(each.tag in ("main", "article") or each.get("role") == "main" for each in element.iterancestors())
+
+
 def _states_something(element: Element, contents: PageContents) -> bool:
-    """Return whether the element makes statements in what the page declares its main content."""
-    around = (each.tag in ("main", "article") or each.get("role") == "main" for each in element.iterancestors())
-    if not any(around) or _is_mostly_links(element, contents):
+    """Return whether the element makes statements in the main content."""
+    if not _is_in_main(element) or _is_mostly_links(element, contents):
         return False
     text = contents.text(element, _LONGEST)
     is_long = contents.characters(element) - contents.linked_characters(element) >= _SHORTEST_STATEMENT

@@ -113,6 +113,41 @@ def test_a_section_of_the_main_content_that_is_about_such_a_thing_stays(section:
 
 
 @pytest.mark.parametrize(
+    "name",
+    ["share", "footer", "related", "newsletter", "helpful", "cookie-notice", "page-footer", "search-form", "pager"],
+)
+@pytest.mark.parametrize(
+    "body",
+    [
+        "<ol><li>Open the menu</li><li>Choose KEPT</li></ol>",
+        "<dl><dt>timeout</dt><dd>Seconds to wait, KEPT</dd></dl>",
+        "<table><tr><th>Size<th>Price<tr><td>Small<td>KEPT</table>",
+        "<pre>pager: KEPT</pre>",
+        "<div><pre>pager: KEPT</pre><button>Copy</button></div>",
+        "<p>Der Kasten bleibt stehen: KEPT</p>",
+    ],
+)
+def test_a_section_of_the_main_content_stays_for_its_heading_if_it_leads_nowhere_else(name: str, body: str) -> None:
+    page = "<main><h1>T</h1><p>Words</p><section class={0}><h2>On it</h2>{1}</section></main>"
+    assert "KEPT" in markdown(page.format(name, body))
+    for tool in ("<p>Get all news <a href=a>by mail</a></p>", "<p>Get all news by mail</p><form><input></form>", ""):
+        assert markdown(page.format(name, tool)) == "# T\n\nWords"
+
+
+@pytest.mark.parametrize(
+    "steps",
+    [
+        "<nav><p>Follow these steps in this order.</p><ol><li>Unplug it.</li></ol></nav>",
+        "<section role=navigation><h2>With keys</h2><p>Tab goes on</p></section>",
+        "<blockquote><p>Words</p><footer>Ann in a book</footer></blockquote>",
+        "<figure><blockquote>Words</blockquote><figcaption>x</figcaption><footer>Ann in a book</footer></figure>",
+    ],
+)
+def test_what_leads_nowhere_is_no_navigation_of_the_main_content(steps: str) -> None:
+    assert convert(f"<main><h1>T</h1><p>Words</p>{steps}</main>").counts.words >= 6
+
+
+@pytest.mark.parametrize(
     "furniture",
     [
         "<div class=footer><p>Copyright 2020 The Makers of Things. All rights reserved.</p></div>",
