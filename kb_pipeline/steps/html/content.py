@@ -28,6 +28,7 @@ from kb_pipeline.steps.html.page import find_main_content, is_filled, remove_fur
 from kb_pipeline.steps.html.page_marks import keep_pages, splits_word
 from kb_pipeline.steps.html.picture_sources import show_pictures
 from kb_pipeline.steps.html.placeholders import Placeholders
+from kb_pipeline.steps.html.shadow import open_shadows
 from kb_pipeline.steps.html.tables import name_columns, unwrap_layout_tables
 from kb_pipeline.steps.html.text import join_keys, spell_out_definition_lists, tidy_headings
 from kb_pipeline.steps.pages import PAGE_TAG
@@ -72,6 +73,7 @@ def find_content(article_id: str, html: bytes, images: Mapping[str, ImageInfo]) 
 
 def see(page: Element, images: Mapping[str, ImageInfo]) -> list[HiddenText]:
     """Make plain HTML of what readers of the page see or can open, in place, and take out what they do not see."""
+    open_shadows(page)
     show_pictures(page, ImageFiles(images))
     spell_formulas(page)
     name_icons(page)

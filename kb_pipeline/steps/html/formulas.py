@@ -81,6 +81,10 @@ def _line_of(part: Element, depth: int = 0) -> str:
     """Return MathML as a line: ``(a + b)/c``, ``x^2``, ``sqrt(y)``."""
     if part.tag in _NO_FORMULA:
         return ""
+    if part.tag == "mspace":
+        return " "
+    if part.tag == "mtext":
+        return re.sub(r"\s+", " ", "".join(map(str, part.itertext())))
     if not len(part) or depth > _DEEPEST:
         return text_of(part)
     lines = [line for child in part if (line := _line_of(child, depth + 1))]
@@ -97,6 +101,9 @@ def _line_of(part: Element, depth: int = 0) -> str:
             return f"sqrt({''.join(lines)})"
         case "mroot", [base, degree]:
             return f"root({degree}, {base})"
+        case "mfenced", _:
+            separator = (part.get("separators", ",").strip() or " ")[:1]
+            return f"{part.get('open', '(')}{f'{separator} '.join(lines)}{part.get('close', ')')}"
         case "mtable", _:
             return "; ".join(lines)
         case "mtr", _:

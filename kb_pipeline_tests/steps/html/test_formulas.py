@@ -42,6 +42,9 @@ def test_a_formula_stands_there_once(formula: str) -> None:
         ("<msub><mi>x</mi><mn>0</mn></msub>", r"x_0"),
         ("<msqrt><mi>x</mi></msqrt>", "sqrt(x)"),
         ("<munderover><mo>∑</mo><mi>i</mi><mi>n</mi></munderover><mi>i</mi>", r"∑\_i^ni"),
+        ("<mi>V</mi><mfenced><mi>a</mi><mi>b</mi></mfenced>", "V(a, b)"),
+        ("<mfenced open='[' close=']' separators=';'><mi>a</mi><mi>b</mi></mfenced>", r"\[a; b\]"),
+        ("<mn>1</mn><mtext> if </mtext><mi>x</mi><mspace width=1em /><mtext>else</mtext>", "1 if x else"),
         ("<mtable><mtr><mtd><mn>1</mn></mtd><mtd><mn>2</mn></mtd></mtr></mtable>", "1, 2"),
     ],
 )
