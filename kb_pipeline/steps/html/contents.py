@@ -41,6 +41,11 @@ class PageContents:
         begin, end = self._places[element]
         return end.headings > begin.headings
 
+    def is_between_headings(self, element: Element) -> bool:
+        """Whether headings stand before it and after it."""
+        begin, end = self._places[element]
+        return begin.headings > 0 and end.headings < len(self._headings)
+
     def has_image(self, element: Element) -> bool:
         """Whether an ``img`` is in it."""
         begin, end = self._places[element]

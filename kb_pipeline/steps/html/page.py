@@ -242,12 +242,17 @@ def _has_named_columns(element: Element) -> bool:
 
 
 def _is_section(element: Element, contents: PageContents) -> bool:
-    """Return whether the element is a section of the main content with nothing that leads elsewhere."""
+    """Return whether the element is a section of the main content with nothing that leads elsewhere.
+
+    Where the page declares no main content, a section has a heading and stands between two others.
+    """
     leads_elsewhere = bool(contents.links(element)) or element.get(_HOLDS_CONTROLS) is not None
-    if not _is_in_main(element) or leads_elsewhere or element.tag == "footer":
+    if leads_elsewhere or element.tag == "footer":
         return False
     text = contents.text(element, _LONGEST)
     is_headed = contents.has_heading(element) and contents.characters(element) > contents.heading_characters(element)
+    if not _is_in_main(element) and not (is_headed and contents.is_between_headings(element)):
+        return False
     is_tool = bool(_FOOTER_TEXT.search(text) or _QUESTION.search(text))
     return not is_tool and (is_headed or _states_something(element, contents))
 

@@ -134,6 +134,14 @@ def test_a_section_of_the_main_content_stays_for_its_heading_if_it_leads_nowhere
         assert markdown(page.format(name, tool)) == "# T\n\nWords"
 
 
+def test_a_section_of_a_page_without_a_main_element_stands_between_headings() -> None:
+    section = "<div class=share><h2>Share a folder</h2><p>Choose Share in its menu.</p></div>"
+    page = "<body><h1>Folders</h1><p>Words</p>{}</body>"
+    assert "its menu" in markdown(page.format(f"{section}<h2>Delete a folder</h2><p>Words</p>"))
+    assert "its menu" not in markdown(page.format(section))
+    assert "its menu" not in markdown(f"<body>{section}<h1>Folders</h1><p>Words</p><h2>Delete</h2></body>")
+
+
 @pytest.mark.parametrize(
     "steps",
     [
