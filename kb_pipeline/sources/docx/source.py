@@ -81,7 +81,7 @@ _WORTH_A_WARNING = 0.02
 class DocxSource(Source):
     """Reads Word documents."""
 
-    version: ClassVar[str] = f"docx-5+mammoth-{version('mammoth')}"
+    version: ClassVar[str] = f"docx-6+mammoth-{version('mammoth')}"
 
     def read(self, article_id: str, name: str, data: bytes) -> SourceDocument:
         try:

@@ -32,7 +32,7 @@ _TEXT = re.compile(r"[^\W_]")
 class PdfSource(Source):
     """Reads PDF files in a process of its own, which is killed when a file takes too long or needs too much memory."""
 
-    version: ClassVar[str] = f"pdf-10+pdfium-{version('pypdfium2')}"
+    version: ClassVar[str] = f"pdf-11+pdfium-{version('pypdfium2')}"
 
     def __init__(self, tools: SourceTools | None = None, process: LimitedProcess | None = None) -> None:
         self._tools = tools or SourceTools()

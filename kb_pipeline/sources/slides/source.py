@@ -64,7 +64,7 @@ Element = Any
 class PptxSource(Source):
     """Reads PowerPoint presentations."""
 
-    version: ClassVar[str] = f"pptx-3+python-pptx-{version('python-pptx')}"
+    version: ClassVar[str] = f"pptx-4+python-pptx-{version('python-pptx')}"
 
     def read(self, article_id: str, name: str, data: bytes) -> SourceDocument:
         from pptx import Presentation as open_presentation

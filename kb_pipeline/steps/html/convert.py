@@ -24,7 +24,7 @@ from kb_pipeline.steps.html.tables import flatten_tables
 from kb_pipeline.steps.html.text import tidy_emphasis
 from kb_pipeline.steps.pages import without_marks
 
-CONVERTER_VERSION = f"11.1+html-to-markdown-{version('html-to-markdown')}"
+CONVERTER_VERSION = f"12+html-to-markdown-{version('html-to-markdown')}"
 """Increase the first number whenever the same page would give different markdown."""
 
 
