@@ -16,7 +16,7 @@ from urllib.parse import unquote
 from selectolax.lexbor import LexborHTMLParser, LexborNode, SelectolaxError
 
 from kb_pipeline.records import CheckResult, ConvertedArticle, ImageInfo, LeftOutText
-from kb_pipeline.steps.checks.specs import named, outcome
+from kb_pipeline.steps.checks.specs import named, number, outcome
 
 _NOT_SEEN = (
     "script, style, template, noscript, iframe, object, video, audio, canvas, svg > *:not(title), datalist, "
@@ -33,6 +33,8 @@ _BLOCKS = frozenset(
 _OWN_TEXT = frozenset({"option", "select", "textarea", "title"})
 _FIELDS = frozenset({"text", "number", "button", "submit", "email", "url"})
 _ICONS = frozenset({"span", "i", "svg", "abbr"})
+_BACKED = frozenset({"div", "span", "a", "figure", "section"})
+"""Elements that show a picture by an attribute that a script reads, or by their style."""
 _LABELS = frozenset({"button", "label"})
 _HEADINGS = frozenset({"h1", "h2", "h3", "h4", "h5", "h6"})
 _WORD = re.compile(r"\w+")
@@ -78,11 +80,12 @@ class SeenPage:
     """What the readers of a page see: its blocks in their order, and its pictures.
 
     A picture is the files of which a browser shows one, the number of the block that follows it, and whether it stands
-    in the main content.
+    in the main content. ``ticks`` are the boxes that are ticked in items and cells.
     """
 
     blocks: list[_Block] = field(default_factory=list)
     pictures: list[tuple[frozenset[str], int, bool]] = field(default_factory=list)
+    ticks: int = 0
 
 
 def read_seen(html: str, images: Mapping[str, ImageInfo]) -> SeenPage:
@@ -91,7 +94,7 @@ def read_seen(html: str, images: Mapping[str, ImageInfo]) -> SeenPage:
     body = tree.body
     if body is None:
         return SeenPage()
-    opened, unseen = _opened(body), _hiding_selectors(tree)
+    opened, unseen, ticked = _opened(body), _hiding_selectors(tree), _ticked(body)
     for form in body.css("form[action], form[role=search]"):
         if form.css_first("h1, h2, h3, h4, h5, h6") is None:  # else it may be the frame of a whole page
             for control in form.css("button, input, label, select, textarea"):
@@ -106,10 +109,19 @@ def read_seen(html: str, images: Mapping[str, ImageInfo]) -> SeenPage:
             style = node.attributes.get("style")
             is_hidden = "hidden" in node.attributes or style is None or _UNSURE.search(style)
             is_named = node.attributes.get("role") == "tabpanel" or (node.attributes.get("id") or "") in opened
-            is_opened = is_named or _follows_opener(node)
+            is_opened = is_named or _follows_opener(node) or _fades_in(node)
             if is_hidden and node.tag not in ("html", "body") and not is_opened:
                 node.decompose()
-    return _Reader(images, dict(_numbers(body))).read(body)
+    seen = _Reader(images, dict(_numbers(body))).read(body)
+    seen.ticks = ticked
+    return seen
+
+
+def _ticked(body: LexborNode) -> int:
+    """How many boxes are ticked in items and cells; also those that a page hides and draws in its own way."""
+    boxes = body.css("li input[type=checkbox][checked], td input[type=checkbox][checked]")
+    tools = body.css("nav input, form[action] input, [role=navigation] input, [hidden] input, input[hidden]")
+    return len({box.mem_id for box in boxes} - {tool.mem_id for tool in tools})
 
 
 def _opened(body: LexborNode) -> set[str]:
@@ -123,6 +135,12 @@ def _follows_opener(node: LexborNode) -> bool:
     while before is not None and before.is_text_node:
         before = before.prev
     return before is not None and before.css_first("[aria-expanded]") is not None
+
+
+def _fades_in(node: LexborNode) -> bool:
+    """Whether it is a picture that is transparent until its file is there."""
+    is_late = "onload" in node.attributes or node.attributes.get("loading") == "lazy"
+    return node.tag == "img" and is_late and "opacity" in (node.attributes.get("style") or "")
 
 
 def _hiding_selectors(tree: LexborHTMLParser) -> list[str]:
@@ -228,7 +246,8 @@ class _Reader:
         place = place._replace(is_linked=place.is_linked or tag == "a", is_main=is_main)
         place = place._replace(is_button=place.is_button or is_button)
         self._places[node.mem_id] = place
-        if tag == "img" and (files := _picture(node, self._images)):
+        is_picture = tag == "img" or (tag in _BACKED and node.child is None)
+        if is_picture and (files := _picture(node, self._images)):
             self._page.pictures.append((files, len(self._texts), is_main))
         if tag in _ICONS and place.cell and (name := _icon(node)):
             self._icons.setdefault(place.row, {}).setdefault(place.cell, []).append(name)
@@ -301,7 +320,13 @@ def _picture(image: LexborNode, images: Mapping[str, ImageInfo]) -> frozenset[st
         named = (file for name, value in around.attributes.items() if name != "class" for file in _files(value))
         if larger := [file for file in named if file in images]:
             return frozenset(larger)
-    named_files = {name for node in nodes for value in node.attributes.values() for name in _files(value)}
+    named_files = {
+        file
+        for node in nodes
+        for name, value in node.attributes.items()
+        if node.tag not in _BACKED or name.startswith("data-")
+        for file in _files(value)
+    }
     return frozenset(name for name in named_files if name in images and min(_sides(images[name])) > _ICON)
 
 
@@ -339,7 +364,9 @@ def seen_is_published(article: ConvertedArticle, page: SeenPage) -> CheckResult:
         for files, place, is_main in page.pictures
         if files.isdisjoint(shown) and (is_main or first < place <= last)
     ]
+    lost_ticks = max(page.ticks - article.markdown.count("☑"), 0)
     problems = [
+        *([f"{number(lost_ticks, 'tick')} of boxes not in the markdown"] if lost_ticks else []),
         *named("place", "with words that are not in the markdown", lost_words),
         *named("item", "of lists with another number", numbers),
         *named("picture", "not published", pictures),
