@@ -25,7 +25,7 @@ def _library() -> str:
 class OutlookSource(MailSource):
     """Reads the files of Outlook with one mail."""
 
-    version: ClassVar[str] = f"outlook-2+python-oxmsg-{_library()}"
+    version: ClassVar[str] = f"outlook-3+python-oxmsg-{_library()}"
 
     def mail(self, name: str, data: bytes) -> Mail:
         if not data.strip():

@@ -33,7 +33,7 @@ _MOST_NAMED = 20
 class MailSource(Source):
     """Reads what is common to all files with one mail."""
 
-    version: ClassVar[str] = f"mail-2+markdown-it-py-{version('markdown-it-py')}"
+    version: ClassVar[str] = f"mail-3+markdown-it-py-{version('markdown-it-py')}"
     names_people: ClassVar[bool] = True
 
     def __init__(self, equipment: SourceTools | None = None) -> None:

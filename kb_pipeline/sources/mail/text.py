@@ -7,11 +7,12 @@ from what else its sender writes; no words of any language are known.
 import re
 from collections.abc import Callable, Iterator, Sequence, Set
 from dataclasses import dataclass
+from html import escape
 
 from lxml import etree
 
 from kb_pipeline.sources.plain_text import text_html
-from kb_pipeline.steps.html.dom import BLOCKS, Element, parse, text_of
+from kb_pipeline.steps.html.dom import BLOCKS, Element, parse, text_of, wrap_content
 
 _WORDS = re.compile(r"\w+")
 _QUOTED = re.compile(r"^(?:>\s?)+")
@@ -156,11 +157,15 @@ class RichBody:
         """``content_of`` names the content of a picture by its address, so that one is known again."""
         page = parse(html)
         self.body = next(page.iter("body"), page) if page is not None else etree.Element("body")
+        sheets = page.iter("style") if page is not None else ()
+        self._sheets = "".join(f"<style>{(each.text or '').replace('</', '')}</style>" for each in sheets)
         for element in list(self.body.iter("script", "style", "base", "meta", "link", "title")):
             _take_out(element)
         for element in self.body.iter("font", "span"):  # around many lines they say nothing
             if any(inner.tag == "br" or inner.tag in BLOCKS for inner in element):
                 element.tag = "div"
+        if not any(element is not self.body for element in self.body.iter("br", *BLOCKS)):
+            wrap_content(self.body, "div")
         for element in [self.body, *self.body.iter(*BLOCKS)]:
             if element.tag != "pre":
                 _divide(element)
@@ -178,12 +183,16 @@ class RichBody:
         ]
 
     def html(self, without: Sequence[bool]) -> str:
-        """The body with the blocks that are not left out."""
+        """The body with the blocks that are not left out, and with what says how it looks: white words on black."""
         for element, is_out in zip(self._elements, without, strict=True):
             if is_out:
                 _take_out(element)
         inner = "".join(etree.tostring(child, method="html", encoding="unicode") for child in self.body)
-        return f"<div>{inner}</div>"
+        given = {name: self.body.get(name) or "" for name in ("style", "bgcolor", "class")}
+        if colour := self.body.get("text"):
+            given["style"] = f"color:{colour};{given['style']}"
+        looks = "".join(f' {name}="{escape(value)}"' for name, value in given.items() if value)
+        return f"<div{looks}>{self._sheets}{inner}</div>"
 
 
 def _divide(element: Element) -> None:

@@ -45,6 +45,22 @@ def test_the_page_is_read_before_the_plain_text_and_shows_its_pictures() -> None
     ]
 
 
+@pytest.mark.parametrize(
+    "page",
+    [
+        "Press <b>Restart</b> now",
+        "<html><body><span style='color:black'>Press <b>Restart</b> now</span></body></html>",
+        "<body style='background:#111'><p style='color:#fff'>Press <b>Restart</b> now</p></body>",
+        "<body bgcolor=black text=white><p>Press <b>Restart</b> now</p></body>",
+        "<body bgcolor=black><p><font color=white>Press <b>Restart</b> now</font></p></body>",
+        "<head><style>.dark{background:#036}td>.pre{display:none}</style></head><table><tr><td class=dark>"
+        "<span class=pre>UNSEEN</span><font color=white>Press <b>Restart</b> now</font></td></tr></table>",
+    ],
+)
+def test_the_page_of_a_mail_is_read_as_it_looks(page: str) -> None:
+    assert markdown_of(read(mail("plain", page, subject="S"))) == "# S\n\nPress **Restart** now"
+
+
 def test_attached_pictures_are_shown_below() -> None:
     found = markdown_of(read(mail("words", subject="S", files=[File("shot.png", PNG, "image/png")])))
     assert found.endswith("## Attachments\n\n- shot.png\n\n[[IMG:guide.eml/image1.png]]")
