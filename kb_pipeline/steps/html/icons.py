@@ -6,7 +6,7 @@ apart. Not here: pictures in files (``images``).
 """
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 from kb_pipeline.steps.html.dom import (
     BLOCKS,
@@ -16,6 +16,7 @@ from kb_pipeline.steps.html.dom import (
     finder,
     has_text,
     names,
+    replace_with_text,
     says_something,
     text_of,
 )
@@ -29,6 +30,9 @@ _NO_TEXT = ("button", "nav", "pre", "select", "option", "head", "label", *HEADIN
 _HOLDING = ("img", "input", "select", "textarea", "button", "video", "object", "iframe", "a")
 _NAMED = finder("descendant-or-self::*[string(@id)]")
 _TOOLTIP = re.compile(r"data-(?:[a-z]+-)*(?:title|tooltip|tip)")
+_GLYPHS = names("svg i span")
+_FEWEST, _STATES = 2, 2
+"""Items of a list, and signs before them, that say which of two things holds."""
 _SHORTEST = 3
 """Letters of an icon's name; what is shorter is its size."""
 
@@ -37,6 +41,8 @@ def name_icons(page: Element) -> None:
     """Put the names of icons into the text that says nothing without them, in place."""
     words: dict[Element, str] = {}
     by_id = {each.get("id") or "": each for each in _NAMED(page)}
+    for listed in page.iter("ul"):
+        _name_signs(listed.findall("li"))
     for icon in list(page.iter(*_ICONS)):
         if icon.tag == "div" and icon.get("role") != "img":
             continue
@@ -87,10 +93,36 @@ def _is_missing(icon: Element, name: str, words: dict[Element, str]) -> bool:
 def _glyph_alone(icon: Element) -> str:
     """Return the name of an icon in its font if nothing else is in its cell; "" if there is more, or no name."""
     cell = next(icon.iterancestors(*_CELLS), None)
-    if icon.tag not in ("svg", "i", "span") or cell is None or has_text(cell):
+    if icon.tag not in _GLYPHS or cell is None or has_text(cell):
         return ""
     if next(cell.iter(*_HOLDING), None) is not None or any(each.get("aria-checked") for each in cell.iter()):
         return ""
+    return _glyph_of(icon)
+
+
+def _name_signs(items: Sequence[Element]) -> None:
+    """Put the names of the signs with which items begin into them, in place, if there are two: "yes" and "no".
+
+    One for all items is a bullet, and more are decoration.
+    """
+    signs = {item: sign for item in items if (sign := _sign_before(item)) is not None}
+    names_of_signs = {item: _glyph_of(sign) for item, sign in signs.items()}
+    if len(items) > _FEWEST and len(signs) == len(items) and len(set(names_of_signs.values()) - {""}) == _STATES:
+        for item, sign in signs.items():
+            replace_with_text(sign, names_of_signs[item])
+
+
+def _sign_before(item: Element) -> Element | None:
+    """Return the icon of a font before all words of an item."""
+    while not (item.text or "").strip() and len(item):
+        item = item[0]
+        if not has_text(item):
+            return next((each for each in item.iter(*_GLYPHS) if _glyph_of(each)), None)
+    return None
+
+
+def _glyph_of(icon: Element) -> str:
+    """Return what a font or a drawing calls an icon."""
     name = icon.get("data-icon") or next(_names_in_font(icon), "") if not len(icon) or icon.tag == "svg" else ""
     return " ".join(filter(str.isalpha, name.split("-")))
 
@@ -103,5 +135,8 @@ def _names_in_font(icon: Element) -> Iterator[str]:
     for font in dict.fromkeys(name.partition("-")[0] for name in own if "-" in name):
         of_font = [name.partition("-")[2] for name in own if name.startswith(f"{font}-")]
         is_named = any(name.startswith(font) and len(name) <= len(font) + 1 for name in own)  # "fa", "fas"
-        glyphs = of_font if is_named else of_font[1:]
+        is_alone = len(own) == 1 and icon.tag == "i"  # "ri-check-line"
+        glyphs = of_font if is_named or is_alone else of_font[1:]
         yield from sorted(glyphs, key=lambda glyph: len(glyph) < _SHORTEST)[:1]
+    if "icon" in own:  # of Semantic UI: "check icon"
+        yield "-".join(name for name in own if name != "icon")

@@ -64,6 +64,9 @@ def test_the_name_of_an_icon_stands_where_a_sentence_lacks_it(html: str, expecte
         ("<svg class='svg-inline--fa' data-icon=check aria-hidden=true><path /></svg>", "check"),
         ("<svg><use href='#not-included'/></svg>", "not included"),
         ("<svg><use xlink:href='sprite.svg#yes'/></svg>", "yes"),
+        ("<i class='ri-check-line'></i>", "check line"),
+        ("<i class='red close icon'></i>", "red close"),
+        ("<svg class='lucide lucide-x'></svg>", "x"),
         ("<i class=check></i>", ""),
         ("<span class='cell cell-wide'></span> all", "all"),
         ("<i class='fa fa-check'></i> Yes", "Yes"),
@@ -83,3 +86,23 @@ def test_an_emoji_that_a_picture_shows_is_a_sign_of_the_text() -> None:
 def test_a_long_text_that_nobody_sees_is_no_name_of_an_icon() -> None:
     hidden = "<span style='position:absolute;clip:rect(0,0,0,0)'>Do all that is written in this cell</span>"
     assert "written" not in markdown(f"<table><tr><th>a<th>b<tr><td>x<td><i></i>{hidden}</table>")
+
+
+CHECK, CROSS = "<i class='fa fa-check'></i>", "<span><i class='fa fa-times'></i></span>"
+STAR = "<i class='fa fa-star'></i>"
+
+
+@pytest.mark.parametrize(
+    ("signs", "expected"),
+    [
+        ((CHECK, CROSS, CHECK), "- check Mail\n- times Mail\n- check Mail"),
+        ((CHECK, CHECK, CHECK), "- Mail\n- Mail\n- Mail"),
+        ((CHECK, CROSS, STAR), "- Mail\n- Mail\n- Mail"),
+        ((CHECK, CROSS), "- Mail\n- Mail"),
+        ((CHECK, CROSS, ""), "- Mail\n- Mail\n- Mail"),
+    ],
+)
+def test_two_signs_before_the_items_of_a_list_say_which_of_two_things_holds(
+    signs: tuple[str, ...], expected: str
+) -> None:
+    assert markdown(f"<ul>{''.join(f'<li>{sign} Mail</li>' for sign in signs)}</ul>") == expected
