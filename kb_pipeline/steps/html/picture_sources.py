@@ -6,6 +6,7 @@ Here, too: pictures that stand in ``noscript``, behind an empty box, or in eleme
 """
 
 import re
+from collections.abc import Mapping
 
 from kb_pipeline.records import ImageInfo, ImageProblem
 from kb_pipeline.steps.html.dom import Element, has_text, text_of
@@ -48,8 +49,9 @@ def show_pictures(page: Element, files: ImageFiles) -> None:
         address = (inner.get("href") or inner.get("xlink:href") or "") if inner is not None else ""
         if address and isinstance(files.find(address), ImageInfo):
             _become_image(drawing, address)
+    of_rules = _backgrounds_of_rules(page)
     for box in list(page.iter(*_BACKED)):
-        addresses = _backgrounds(box) if not len(box) and not has_text(box) else []
+        addresses = _backgrounds(box, of_rules) if not len(box) and not has_text(box) else []
         if address := next((each for each in addresses if isinstance(files.find(each), ImageInfo)), ""):
             image = box.makeelement("img", src=address, alt=box.get("aria-label") or box.get("title") or "")
             box.append(image)
@@ -59,12 +61,23 @@ def show_pictures(page: Element, files: ImageFiles) -> None:
             button.tag = "div"  # a click enlarges the picture
 
 
-def _backgrounds(box: Element) -> list[str]:
+def _backgrounds_of_rules(page: Element) -> dict[str, str]:
+    """Return the pictures that rules of the page put behind all elements with a class or an id."""
+    rules = (rule.rpartition("{") for sheet in page.iter("style") for rule in (sheet.text or "").split("}"))
+    backgrounds = ((before, match[1]) for before, _, style in rules if (match := _BACKGROUND.search(style)))
+    return {selector.strip(): address for before, address in backgrounds for selector in before.split(",")}
+
+
+def _backgrounds(box: Element, of_rules: Mapping[str, str]) -> list[str]:
+    """Return what an element shows behind nothing: by a script, its own style, or a rule if it says what it shows."""
     late = [
         address for name in box.attrib if LATE_SOURCES.fullmatch(str(name)) for address in _addresses(box, str(name))
     ]
-    match = _BACKGROUND.search(box.get("style") or "")
-    return [*late, match[1]] if match else late
+    if match := _BACKGROUND.search(box.get("style") or ""):
+        return [*late, match[1]]
+    selectors = (f"#{box.get('id')}", *(f".{name}" for name in (box.get("class") or "").split()))
+    is_content = of_rules and (box.get("role") == "img" or bool(box.get("aria-label")))
+    return [*late, *(of_rules[each] for each in selectors if is_content and each in of_rules)]
 
 
 def loads_late(image: Element) -> bool:

@@ -44,6 +44,7 @@ def shown(html: str) -> list[str]:
         "<embed type=image/png src=real.png>",
         "<div class=lazyload data-bg=real.png></div>",
         "<div data-background-image=real.png role=img></div>",
+        "<style>.a, .shot { background: #fff url('real.png') }</style><div class='box shot' role=img></div>",
         "<button aria-label=Zoom><img src=real.png></button>",
         "<img src=real.png loading=lazy style='opacity:0; transition:opacity 1s' onload='this.style.opacity=1'>",
         "<style>.lazy{opacity:0}</style><img class=lazy data-src=real.png src=spacer.gif>",
@@ -71,6 +72,7 @@ def test_the_picture_that_readers_see_is_shown_wherever_the_page_names_it(html: 
         "<img src=real.png><img src=dark.png style='opacity:0'>",
         "<img src=real.png><button><img src=blurred.png></button>",
         "<div data-bg=dark.png><img src=real.png></div>",
+        "<style>.line{background:url(dark.png)}</style><img src=real.png><div class=line></div>",
     ],
 )
 def test_other_pictures_that_the_page_names_are_not_shown(html: str) -> None:
