@@ -109,7 +109,7 @@ def _name_signs(items: Sequence[Element]) -> None:
     names_of_signs = {item: _glyph_of(sign) for item, sign in signs.items()}
     if len(items) > _FEWEST and len(signs) == len(items) and len(set(names_of_signs.values()) - {""}) == _STATES:
         for item, sign in signs.items():
-            replace_with_text(sign, names_of_signs[item])
+            replace_with_text(sign, f"{names_of_signs[item]} ")
 
 
 def _sign_before(item: Element) -> Element | None:

@@ -105,4 +105,4 @@ STAR = "<i class='fa fa-star'></i>"
 def test_two_signs_before_the_items_of_a_list_say_which_of_two_things_holds(
     signs: tuple[str, ...], expected: str
 ) -> None:
-    assert markdown(f"<ul>{''.join(f'<li>{sign} Mail</li>' for sign in signs)}</ul>") == expected
+    assert markdown(f"<ul>{''.join(f'<li>{sign}Mail</li>' for sign in signs)}</ul>") == expected
