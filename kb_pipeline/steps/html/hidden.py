@@ -33,7 +33,7 @@ _NAME = 5
 _KEPT = ("class", "id", "role", "type")
 _MAY_HIDE = etree.XPath(
     "boolean(//style | //link[contains(translate(@href, 'DAT', 'dat'), 'data:')] | //@style | //@hidden | //@color"
-    " | //@text | //@bgcolor | //*[@aria-hidden='true'])"
+    " | //@text | //@bgcolor | //*[@aria-hidden='true'] | //dialog)"
 )
 
 
@@ -88,6 +88,8 @@ def hide(page: Element) -> list[HiddenText]:
     for each in found:
         if each.is_sure:
             _take_out(each)
+    for dialog in page.iter("dialog"):  # that is open, or that a click opens
+        dialog.tag = "div"
     label_panels(page, panels.opened)
     return [each for each in found if each.words or each.is_whole]
 

@@ -314,7 +314,7 @@ def look_of(element: Element, declared: Mapping[str, str], around: Look) -> Look
 
 
 _HINTING = names("color text bgcolor align dir background hidden")
-_HINTING_TAGS = names("a mark center")
+_HINTING_TAGS = names("a mark center dialog")
 _LINK_HINTS = {"color": "#0000ee"}
 
 
@@ -335,6 +335,8 @@ def _hints(element: Element) -> dict[str, str]:
         hints["text-align"] = "center"
     if element.get("dir"):
         hints["direction"] = (element.get("dir") or "").lower()
+    if element.tag == "dialog" and element.get("open") is None:
+        hints["display"] = "none"
     if element.get("background"):
         hints["background-image"] = "url()"
     if (hidden := element.get("hidden")) is not None:

@@ -305,6 +305,9 @@ def test_the_words_that_were_left_out_are_said() -> None:
         "<style>.p{display:none}#r:checked~.p{display:block}</style><input type=radio id=r><label for=r>More</label>"
         "<div class=p>seen</div>",
         "<style>.p{display:none}.p:target{display:block}</style><a href='#p'>More</a><div class=p id=p>seen</div>",
+        "<button onclick='d.showModal()'>More</button><dialog id=d><p>seen</dialog>",
+        "<button commandfor=d command=show-modal>More</button><dialog id=d>seen</dialog>",
+        "<dialog open>seen</dialog>",
         "<a aria-controls=o>A</a><div id=o hidden><button aria-controls=p>B</button><p id=p hidden>seen</div>",
     ],
 )
@@ -315,6 +318,7 @@ def test_what_a_click_opens_is_text(panel: str) -> None:
 @pytest.mark.parametrize(
     "panel",
     [
+        "<dialog id=d><p>seen</dialog>",
         "<div role=tabpanel hidden>GONE</div>",
         "<button aria-controls=p></button><div id=p hidden>GONE</div>",
         "<button hidden aria-controls=p>More</button><div id=p hidden>GONE</div>",
