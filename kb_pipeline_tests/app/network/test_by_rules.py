@@ -242,12 +242,12 @@ def test_a_service_that_a_text_names_has_what_was_seen_of_it_at_its_time(store: 
     assert "LINK-SYD-MEL** (99%), since 2026-11-02 03:39:03 UTC" in lines[2]
 
 
-@pytest.mark.slow("waits for a silent or slow service")
 def test_a_step_tells_of_one_alert_as_of_one(store: LocalStore) -> None:
     told = [str(event.data.get("response", "")) for event in events(store, "AGG-BNE-01 fan warning")]
     assert [each for each in told if each.startswith("1 alert between ")]
 
 
+@pytest.mark.slow("waits for a silent or slow service")
 def test_alerts_need_neither_severity_nor_message(store: LocalStore, tmp_path: Path) -> None:
     folder = shutil.copytree(SAMPLE, tmp_path / "telco")
     alerts = csv.read_csv(folder / "telemetry/alerts.csv")
