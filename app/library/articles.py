@@ -409,7 +409,7 @@ def _failure(state: ArticleState) -> ArticleFailure | None:
 def _reason(state: ArticleState, failure: BuildFailure) -> str:
     """Why the newest version failed, in words: what its checks say, without their names, or else the error."""
     made = state.layers.get(failure.layer)
-    said = [check.message for check in made.failed_checks if check.message in failure.error] if made else []
+    said = [check.message for check in made.failed_checks if check.message.rstrip(".") in failure.error] if made else []
     return " ".join(said) or failure.reason.removeprefix(f"{state.article_id}: ")
 
 

@@ -108,8 +108,7 @@ class PlannedAnswerer(Answerer):
                             said.append(event)
                         case _:
                             yield event
-            quoted = tuple(each.delta for each in said if each.delta.startswith(">"))
-            asked, _ = answers.setdefault(quoted or (part,), ([], said))
+            asked, _ = answers.setdefault(tuple(each.delta for each in said), ([], said))
             asked.append(f"**{plain(part[0].upper() + part[1:].rstrip('?'))}?**\n\n")
             history = (*history, Message("user", part))
         for asked, said in answers.values():
