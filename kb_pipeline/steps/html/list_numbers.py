@@ -21,7 +21,7 @@ _CLASSES = {
     **{"lowerroman": "lower-roman", "upperroman": "upper-roman"},
 }
 """What Sphinx and AsciiDoctor call kinds of numbers."""
-_STYLE = re.compile(r"list-style(?:-type)?\s*:[^;]*?\b(none|decimal|(?:lower|upper)-(?:alpha|latin|roman))\b", re.I)
+_STYLE = re.compile(r"list-style(?:-type)?\s*:[^;:]*?\b(none|decimal|(?:lower|upper)-(?:alpha|latin|roman))\b", re.I)
 _MOST = 3999
 """Numbers above it are written as digits."""
 

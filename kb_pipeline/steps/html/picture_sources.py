@@ -20,7 +20,7 @@ _BUTTON = 64
 """Pixels of the shorter side up to which a picture may be the sign on a button."""
 _SPACER = 32
 """Pixels up to which a picture may stand in the place of another one."""
-_BACKGROUND = re.compile(r"background(?:-image)?\s*:[^;]*?url\(\s*['\"]?([^'\")]+)", re.I)
+_BACKGROUND = re.compile(r"background(?:-image)?\s*:[^;:]*?url\(\s*['\"]?([^'\")]+)", re.I)
 _BACKED = ("div", "span", "a", "figure", "section", "i", "td")
 _REMOTE = re.compile(r"\s*(?:[a-z][a-z0-9+.-]*:|//)", re.I)
 

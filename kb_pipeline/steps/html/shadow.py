@@ -12,10 +12,12 @@ def open_shadows(page: Element) -> None:
         host = template.getparent()
         if host is None or template.get("shadowrootmode") not in ("open", "closed"):
             continue
-        given = [each for each in host if each is not template]
+        given: dict[str, list[Element]] = {}
+        for each in host:
+            if each is not template:
+                given.setdefault(each.get("slot") or "", []).append(each)
         for slot in list(template.iter("slot")):
-            fills = [each for each in given if (each.get("slot") or "") == (slot.get("name") or "")]
-            if fills:
+            if fills := given.pop(slot.get("name") or "", None):  # the first one of a name
                 slot.text = None
                 slot[:] = fills
         for unseen in set(host) - {template}:  # without a slot

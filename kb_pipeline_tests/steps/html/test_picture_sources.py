@@ -1,6 +1,7 @@
 import pytest
 
-from kb_pipeline_tests.steps.html.pages import convert, image
+from kb_pipeline_tests.growth import grows_in_proportion
+from kb_pipeline_tests.steps.html.pages import convert, image, markdown
 
 FILES = [
     image("real.png", 400, 200),
@@ -95,3 +96,8 @@ def test_a_link_from_a_small_picture_shows_the_large_one(html: str) -> None:
 def test_what_the_picture_for_readers_without_scripts_is_called_is_kept() -> None:
     html = "<img class=lazy src=spacer.gif alt=''><noscript><img src=real.png alt='Settings window'></noscript>"
     assert [each.alt for each in convert(html, *FILES).images] == ["Settings window"]
+
+
+def test_the_time_grows_with_the_styles_only() -> None:
+    page = "<style>a{{{0}}}</style><div style='{0}'></div><p>Hello."
+    assert grows_in_proportion(lambda count: markdown(page.format("background:" * count)), 3_200)

@@ -1,5 +1,6 @@
 import pytest
 
+from kb_pipeline_tests.growth import grows_in_proportion
 from kb_pipeline_tests.steps.html.pages import markdown
 
 TEMPLATE = "<template shadowrootmode=open>{}</template>"
@@ -23,3 +24,9 @@ TEMPLATE = "<template shadowrootmode=open>{}</template>"
 )
 def test_a_component_shows_its_template_with_what_fills_its_slots(component: str, shown: str) -> None:
     assert markdown(f"<main><p>Words</p><my-page>{component}</my-page></main>") == f"Words\n\n{shown}"
+
+
+def test_the_time_grows_with_the_component_only() -> None:
+    slots, given = "<slot name=a></slot>", "<i slot=b>x</i>"
+    box = "<x-y><template shadowrootmode=open>{}</template>{}</x-y><p>Hello."
+    assert grows_in_proportion(lambda count: markdown(box.format(slots * count, given * count)), 3_200)
