@@ -13,6 +13,7 @@ from typing import NamedTuple
 from lxml import etree
 
 from kb_pipeline.steps.html.dom import Element, has_text, is_inside, names, remove, says_something, text_of
+from kb_pipeline.steps.html.icons import cell_to_fill
 from kb_pipeline.steps.html.looks import Hiding, Look, expanded, is_picture, look_of
 from kb_pipeline.steps.html.panel_labels import label_panels
 from kb_pipeline.steps.html.panels import Panels
@@ -196,7 +197,7 @@ def _appears(element: Element, way: str) -> bool:
 
 def _names_icon_of_cell(element: Element) -> bool:
     """Return whether a short text is all that stands in a cell beside an icon."""
-    cell = next(element.iterancestors("td", "th"), None)
+    cell = cell_to_fill(element)
     if cell is None or _words_in(element.iter()) > _NAME or text_of(cell) != text_of(element):
         return False
     return any(each.tag in _ICONS and not has_text(each) for each in cell.iter())

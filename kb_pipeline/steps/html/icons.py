@@ -7,6 +7,7 @@ apart. Not here: pictures in files (``images``).
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
 
 from kb_pipeline.steps.html.dom import (
     BLOCKS,
@@ -35,6 +36,8 @@ _FEWEST, _STATES = 2, 2
 """Items of a list, and signs before them, that say which of two things holds."""
 _SHORTEST = 3
 """Letters of an icon's name; what is shorter is its size."""
+_PARTS = 50
+"""Elements of a cell that an icon may fill: a drawing has some dozens, a page that wants to take long has thousands."""
 
 
 def name_icons(page: Element) -> None:
@@ -90,10 +93,16 @@ def _is_missing(icon: Element, name: str, words: dict[Element, str]) -> bool:
     return not is_linked and icon.get("aria-hidden") != "true" and name.lower() not in beside
 
 
+def cell_to_fill(icon: Element) -> Element | None:
+    """Return the cell around an icon, if it has so few elements that one of them may be all that it shows."""
+    cell = next(icon.iterancestors(*_CELLS), None)
+    return cell if cell is not None and len(list(islice(cell.iter(), _PARTS + 1))) <= _PARTS else None
+
+
 def _glyph_alone(icon: Element) -> str:
     """Return the name of an icon in its font if nothing else is in its cell; "" if there is more, or no name."""
-    cell = next(icon.iterancestors(*_CELLS), None)
-    if icon.tag not in _GLYPHS or cell is None or has_text(cell):
+    cell = cell_to_fill(icon) if icon.tag in _GLYPHS else None
+    if cell is None or has_text(cell):
         return ""
     if next(cell.iter(*_HOLDING), None) is not None or any(each.get("aria-checked") for each in cell.iter()):
         return ""

@@ -1,5 +1,6 @@
 import pytest
 
+from kb_pipeline_tests.growth import grows_in_proportion
 from kb_pipeline_tests.steps.html.pages import image, markdown
 
 
@@ -106,3 +107,10 @@ def test_two_signs_before_the_items_of_a_list_say_which_of_two_things_holds(
     signs: tuple[str, ...], expected: str
 ) -> None:
     assert markdown(f"<ul>{''.join(f'<li>{sign}Mail</li>' for sign in signs)}</ul>") == expected
+
+
+def test_the_time_grows_with_the_cell_only() -> None:
+    cell = "<table><tr><td>{}</td><td>a</td></tr></table><p>Hello."
+    named = "<i></i><span role=tooltip hidden>Yes</span>"
+    for part in "<i class=x></i>", named:
+        assert grows_in_proportion(lambda count, part=part: markdown(cell.format(part * count)), 1_600)
