@@ -91,6 +91,8 @@ def _steps_of(selector: str) -> _Steps:
     while place < len(selector):
         token = _TOKEN.match(selector, place)
         is_tag = token is not None and (token["any"] or token["name"]) and token[0][0] not in ".#"
+        if token is None and selector[place] in ".#":  # without a name: no browser takes it for a selector
+            return _NOTHING
         if token is None or (is_tag and is_begun):
             return _ANYTHING
         place = token.end()

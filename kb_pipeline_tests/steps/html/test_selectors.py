@@ -61,10 +61,32 @@ def test_a_selector_holds_for_what_soupsieve_finds_on_the_same_page(selector: st
 
 @pytest.mark.parametrize(
     "selector",
-    ["a:hover", ".a:hover", ".a::before", ".a:before", ".gone", "> .a", ".a >", ".5", ".a div*", "", "p:foo("],
+    [
+        "a:hover",
+        ".a:hover",
+        ".a::before",
+        ".a:before",
+        ".gone",
+        "> .a",
+        ".a >",
+        ".5",
+        "# .a",
+        ".a .",
+        ".a div*",
+        "",
+        "p:foo(",
+    ],
 )
 def test_nothing_is_in_a_state_that_a_reader_brings_about_or_matches_what_is_invalid(selector: str) -> None:
     assert found(selector) == []
+
+
+def test_a_selector_without_a_name_costs_nothing() -> None:
+    root = parse("<p class=a>" * 100)
+    assert root is not None
+    selectors = Selectors(root, str)
+    assert not selectors.may_match("# .a")
+    assert selectors.work == 0
 
 
 def test_elements_are_named_in_the_case_of_the_page_if_it_is_an_old_one() -> None:
