@@ -73,6 +73,11 @@ def asked_in(text: str) -> str:
     return "\n".join(filter(None, (" ".join(questions), " ".join(around)[:_CONTEXT].strip()))) or text
 
 
+def questions_of(text: str) -> list[str]:
+    """The sentences of a pasted mail that ask something, without what it quotes."""
+    return _said(text)[0]
+
+
 def question_of(text: str) -> str:
     """The question of a message in one line, without greeting: of a pasted mail its questions, else what it says."""
     if not is_pasted(text):

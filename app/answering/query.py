@@ -14,7 +14,7 @@ from itertools import pairwise, zip_longest
 from app.answering.base import Question
 from app.language.words import STOP_WORDS, words
 from app.library.retrieval import Retrieval
-from kb_pipeline.pasted import ASKS, asked_in, is_pasted, sentences_of
+from kb_pipeline.pasted import asked_in, is_pasted, questions_of
 from kb_pipeline.records import SearchHit
 from kb_pipeline.search.base import SearchFilter
 
@@ -29,7 +29,7 @@ _POINTERS = frozenset(
     ).split()
 )
 _EXISTS = re.compile(r"\b(?:is|are|was|were) there\b|\bthere (?:is|are|was|were)\b")
-"""Is there a limit?" points at nothing, as "How do I get there?" does."""
+"""In "Is there a limit?" the word points at nothing; in "How do I get there?" it does."""
 _LITTLE_WORDS = STOP_WORDS.union(
     _CONNECTIVES,
     _POINTERS,
@@ -42,6 +42,7 @@ _SEVERAL = 5
 """Words with a meaning of their own; with more, "it" points at something in the question itself."""
 _MOST_TURNS = 2
 """Earlier questions from which a follow-up borrows words; those before are mostly about other things."""
+
 _ROOM = 8000
 """Characters of all hits that a model reads. Five whole sections have 12,600 on average and hold the words of the
 answer to 167 of 223 questions; within this room, 6,500 on average hold those to 158. Cut to a length or to their best
@@ -64,7 +65,7 @@ def questions_in(text: str) -> tuple[str, ...]:
     Those of a pasted mail stand among sentences that ask nothing.
     """
     if is_pasted(text):
-        asked = tuple(each for each in _asked_in_mail(text) if len(words(each)) >= _LEAST_WORDS)
+        asked = tuple(each for each in questions_of(text) if len(words(each)) >= _LEAST_WORDS)
         makes_sense = 1 < len(asked) <= _MOST_QUESTIONS and not any(map(_depends_on_context, asked))
         return asked if makes_sense else (text,)
     if "\n" in text.strip():
@@ -78,10 +79,6 @@ def questions_in(text: str) -> tuple[str, ...]:
     return tuple(questions) if 1 < len(questions) <= _MOST_QUESTIONS and _ASKS.match(questions[0]) else (text,)
 
 
-def _asked_in_mail(text: str) -> list[str]:
-    return [each for each in sentences_of(asked_in(text).partition("\n")[0]) if each.endswith(ASKS)]
-
-
 def search_queries(question: Question) -> list[str]:
     """What to search for: one query, or two of which :func:`is_about_picture` chooses one.
 
@@ -93,10 +90,11 @@ def search_queries(question: Question) -> list[str]:
     own = asked_in(question.text)
     if own != question.text:
         return [own]
+    makes_sense, has_picture_text = not _depends_on_context(own), bool(question.picture and question.picture.text)
+    if makes_sense and not has_picture_text:
+        return [own]
     together = "\n".join((own, *_borrowed(question)))
-    if _depends_on_context(own):
-        return [together]
-    return [own, together] if question.picture and question.picture.text else [own]
+    return [own, together] if makes_sense else [together]
 
 
 def continued_questions(question: Question) -> tuple[str, ...]:
@@ -168,7 +166,7 @@ async def search_for(question: Question, retrieval: Retrieval) -> tuple[str, lis
         return question.text, list({hit.chunk.id: hit for hit in found}.values())[: question.top]
     queries = search_queries(question)
     if is_pasted(question.text) and question.picture is None:
-        queries += _asked_in_mail(question.text)
+        queries += questions_of(question.text)
         return await _surest(queries[: 1 + _MOST_QUESTIONS], question, retrieval)
     searches = (
         retrieval.search(query, question.who, top=question.top, filters=limits_of(question)) for query in queries
