@@ -11,11 +11,11 @@ import dagster as dg
 
 from kb_pipeline.application import open_application
 from kb_pipeline.defs.control_room import OWNERS
-from kb_pipeline.defs.evaluation import CHECK, EvaluationConfig, changes_since, history_picture
+from kb_pipeline.defs.evaluation import CHECK, Compared, EvaluationConfig, changes_since, history_picture
 from kb_pipeline.defs.events import table
 from kb_pipeline.defs.network import network_store, scenario_manifest, scenarios
 from kb_pipeline.defs.resources import KnowledgeBase, now
-from kb_pipeline.evaluation.comparison import FEWEST_QUESTIONS, Comparison
+from kb_pipeline.evaluation.comparison import FEWEST_QUESTIONS
 from kb_pipeline.evaluation.diagnosis import changed_rows, missed_rows
 from kb_pipeline.evaluation.history import load_runs
 from kb_pipeline.evaluation.judging import accept, comparison_with_baseline, judge_live
@@ -74,7 +74,7 @@ evaluate_diagnosis = dg.define_asset_job(
 )
 
 
-def _shown(settings: Settings, evaluation: Evaluation, compared: tuple[EvaluationRun, Comparison] | None) -> Metadata:
+def _shown(settings: Settings, evaluation: Evaluation, compared: Compared) -> Metadata:
     """The metadata of a materialization; numbers are plotted over time by Dagster."""
     run = evaluation.run
     history = [each for each in load_runs(settings, run.kind, run.scenario) if each.made_at <= run.made_at]
@@ -94,7 +94,7 @@ def _shown(settings: Settings, evaluation: Evaluation, compared: tuple[Evaluatio
     }
 
 
-def _check(run: EvaluationRun, compared: tuple[EvaluationRun, Comparison] | None) -> dg.AssetCheckResult:
+def _check(run: EvaluationRun, compared: Compared) -> dg.AssetCheckResult:
     """Whether the run was accepted. What too few incidents say is a warning."""
     is_certain = compared is not None and compared[1].questions >= FEWEST_QUESTIONS
     worse = "; ".join(run.worse)

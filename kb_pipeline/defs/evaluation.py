@@ -35,15 +35,16 @@ _SHOWN = 100
 """Questions that a table lists: Dagster shows it in one piece."""
 
 Metadata = dict[str, Any]
+Compared = tuple[EvaluationRun, Comparison] | None
+"""The run that an evaluation was judged by, and what changed since; ``None`` for a first one."""
 
 
-def shown_of(settings: Settings, evaluation: Evaluation) -> Metadata:
+def shown_of(settings: Settings, run: EvaluationRun, compared: Compared) -> Metadata:
     """The metadata of a materialization, for an evaluation that is already in the history."""
-    run = evaluation.run
     shown: Metadata = {
         "history": history_picture([each for each in load_runs(settings, run.kind) if each.made_at <= run.made_at]),
         "scores": table(score_rows(run.scores)),
-        **changes_since(comparison_with_baseline(settings, evaluation), _rows, ("lost", "won", "changed")),
+        **changes_since(compared, _rows, ("lost", "won", "changed")),
         **_scores(run),
         "questions": sum(each.questions for each in run.question_sets),
         "evaluation": run.id,
@@ -56,10 +57,8 @@ def shown_of(settings: Settings, evaluation: Evaluation) -> Metadata:
     return shown
 
 
-def check_result(settings: Settings, evaluation: Evaluation) -> dg.AssetCheckResult:
+def check_result(run: EvaluationRun, compared: Compared) -> dg.AssetCheckResult:
     """Whether the evaluation was accepted, and which questions were lost since the run it was compared with."""
-    run = evaluation.run
-    lost = changes_since(comparison_with_baseline(settings, evaluation), _rows, ("lost",))
     worse = "; ".join(run.worse)
     how = "kb evaluate --accept compares with this run from now on"
     return dg.AssetCheckResult(
@@ -67,7 +66,7 @@ def check_result(settings: Settings, evaluation: Evaluation) -> dg.AssetCheckRes
         passed=run.accepted,
         severity=dg.AssetCheckSeverity.ERROR,
         description="" if run.accepted else f"significantly worse: {worse}; {how}",
-        metadata={"worse": worse or "nothing", **lost},
+        metadata={"worse": worse or "nothing", **changes_since(compared, _rows, ("lost",))},
     )
 
 
@@ -87,7 +86,7 @@ def _scores(run: EvaluationRun) -> Metadata:
 
 
 def changes_since(
-    compared: tuple[EvaluationRun, Comparison] | None,
+    compared: Compared,
     rows_of: Callable[[Sequence[ChangedOutcome]], list[dict[str, str]]],
     fates: Sequence[Fate],
 ) -> Metadata:
@@ -240,9 +239,11 @@ def record_verdict(
     if evaluation is None:
         return
     asset = namespace.asset(ASSETS["retrieval"])
+    compared = comparison_with_baseline(settings, evaluation)
     if promoted:
-        context.log_event(dg.AssetMaterialization(asset, metadata=shown_of(settings, evaluation)))
-    result = check_result(settings, evaluation)
+        metadata = shown_of(settings, evaluation.run, compared)
+        context.log_event(dg.AssetMaterialization(asset, metadata=metadata))
+    result = check_result(evaluation.run, compared)
     context.log_event(
         dg.AssetCheckEvaluation(  # type: ignore[arg-type]  # Dagster accepts it, although its annotation does not
             asset_key=asset,
@@ -269,10 +270,11 @@ def _result(
         evaluation = Evaluation(accept(settings, evaluation.run), evaluation.outcomes)
     for article_id in evaluation.run.unknown_articles:
         context.log.warning(f"questions ask for {article_id}, which is not in the index: they cannot be answered")
+    compared = comparison_with_baseline(settings, evaluation)
     return dg.MaterializeResult(
         asset_key=ASSETS[kind],
-        metadata=shown_of(settings, evaluation),
-        check_results=[check_result(settings, evaluation)],
+        metadata=shown_of(settings, evaluation.run, compared),
+        check_results=[check_result(evaluation.run, compared)],
     )
 
 
