@@ -1,6 +1,6 @@
 """How much of an answer is shown before "Show more": what a first screen has room for. Pure."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import takewhile
 from typing import NamedTuple
 
@@ -35,25 +35,24 @@ def begin_of_fold(markdown: str, start: int, end: int) -> int:
     stands last. Of a procedure that was begun all steps are shown, and one paragraph below them: nobody stops after the
     first one, and what to expect or to beware of stands behind the last one.
     """
-    shown = _room_of(markdown[:start])
-    folded = markdown[start:end]
-    paragraphs = list(_paragraphs(folded))
-    begin, before, count = 0, 0, 0
-    for each in paragraphs:
-        if shown >= _FIRST_SCREEN:
-            break
-        shown += _room_of(folded[before : each.stop])
-        before = each.stop
-        count += 1
-        if each.is_quoted:
-            begin = each.stop
-    steps = list(takewhile(lambda each: each.is_picture or each.goes_on, paragraphs[count:]))
-    if 0 < begin == before and any(each.goes_on for each in steps):
-        begin = steps[-1].stop
-        result = paragraphs[count + len(steps) :][:1]
-        if steps[-1].goes_on and not steps[-1].ends_quotation and result and result[0].ends_quotation:
-            begin = result[0].stop
-    return start + begin
+    paragraphs = list(_paragraphs(markdown[start:end]))
+    begins = [start, *(start + each.stop for each in paragraphs)]
+    count = sum(_room_of(markdown[:begin]) < _FIRST_SCREEN for begin in begins[: len(paragraphs)])
+    shown, rest = paragraphs[:count], paragraphs[count:]
+    goes_on = _rest_of_procedure(rest) if shown and shown[-1].is_quoted else []
+    if goes_on:
+        return start + goes_on[-1].stop
+    return start + next((each.stop for each in reversed(shown) if each.is_quoted), 0)
+
+
+def _rest_of_procedure(rest: Sequence[_Paragraph]) -> Sequence[_Paragraph]:
+    """Return the steps with which a procedure goes on, their pictures, and the paragraph that ends their quotation."""
+    steps = list(takewhile(lambda each: each.is_picture or each.goes_on, rest))
+    if not any(each.goes_on for each in steps):
+        return []
+    result = rest[len(steps) : len(steps) + 1]
+    has_result = steps[-1].goes_on and not steps[-1].ends_quotation and result and result[0].ends_quotation
+    return [*steps, *result] if has_result else steps
 
 
 def _room_of(markdown: str) -> int:
