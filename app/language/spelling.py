@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from difflib import SequenceMatcher
 from functools import lru_cache
-from itertools import islice
+from itertools import chain, islice
 
 from app.language.words import STOP_WORDS, readable, words
 from kb_pipeline.languages import ENGLISH, NAMES, language_of, stop_words
@@ -46,8 +46,8 @@ def nearest(word: str, known: Mapping[str, int]) -> str | None:
     matcher = SequenceMatcher(b=misspelt, autojunk=False)
     best: tuple[float, bool, int, str] = (0.0, False, 0, "")
     languages = dict.fromkeys((_language_of(known), ENGLISH))
-    little = dict.fromkeys((word for language in languages for word in stop_words(language)), 0)
-    for candidate, count in {**little, **known}.items():
+    little = ((word, 0) for language in languages for word in stop_words(language))
+    for candidate, count in chain(little, known.items()):
         if candidate[0] != misspelt[0] or abs(len(candidate) - len(misspelt)) > len(misspelt) // 3:
             continue
         matcher.set_seq1(candidate)

@@ -17,8 +17,10 @@ _SIGNED = re.compile(rf"(?<=\d)\. {_OTHER_SIGN}")
 
 _TYPES = {"a": "lower-alpha", "A": "upper-alpha", "i": "lower-roman", "I": "upper-roman"}
 _CLASSES = {
-    **{"loweralpha": "lower-alpha", "upperalpha": "upper-alpha"},
-    **{"lowerroman": "lower-roman", "upperroman": "upper-roman"},
+    "loweralpha": "lower-alpha",
+    "upperalpha": "upper-alpha",
+    "lowerroman": "lower-roman",
+    "upperroman": "upper-roman",
 }
 """What Sphinx and AsciiDoctor call kinds of numbers."""
 _STYLE = re.compile(r"list-style(?:-type)?\s*:[^;:]*?\b(none|decimal|(?:lower|upper)-(?:alpha|latin|roman))\b", re.I)
