@@ -142,6 +142,7 @@ def test_a_patch_leaves_staging_alone_and_can_be_applied(
     assert ids_in(text_of(staging, "key-vault")) == [contribution(2).id]
 
 
+@pytest.mark.slow("starts Azurite")
 def test_a_folder_that_is_only_read_is_refused_with_the_way_out(
     queue: FolderQueue, staging: Staging, containers: Containers, monkeypatch: pytest.MonkeyPatch
 ) -> None:
